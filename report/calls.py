@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -89,6 +89,7 @@ def call_report(
         parsed: The unit's assembly.
     """
     loops = []
+    places: dict[int, str] = {}
     handled: dict[int, Fraction] = {}
     alone = Fraction()
     for head, count in figures.iterations.items():
@@ -104,6 +105,7 @@ def call_report(
         alone += by_itself
         region = result.results[n].kernel.region
         assert region is not None
+        places[region.first_line] = f"line {region.source.line}, " if region.source else ""
         loops.append(
             t.CallLoop(
                 kernel_id=result.kernel_ids[n] if result.kernel_ids else "",
@@ -115,7 +117,9 @@ def call_report(
                 cycles=round(float(by_itself), DECIMALS),
             )
         )
-    most = max(handled.values(), default=Fraction(trips.inner if trips.outer == 1 else 0))
+    # Without an iteration of an innermost loop, its work is done once for each iteration of the loop around.
+    around = max((count for head, count in figures.iterations.items() if head not in heads), default=Fraction(1))
+    most = max(handled.values(), default=trips.inner * around)
     report = t.CallReport(
         function=function,
         function_name=function,
@@ -136,7 +140,9 @@ def call_report(
         assumed=sorted({parsed.statements[guess.number].line for guess in figures.path.guesses}),
         loops=sorted(loops, key=lambda loop: loop.first_line),
     )
-    report.text = _text(report, compiled=bool(result.unit.source))
+    guessed = {parsed.statements[guess.number].location for guess in figures.path.guesses}
+    sources = [place.line for place in guessed if place is not None] if None not in guessed else []
+    report.text = _text(report, compiled=bool(result.unit.source), places=places, assumed=sources)
     return report
 
 
@@ -144,8 +150,15 @@ SHOWN = 0.005
 """Cycles of mispredictions from which on they are told; fewer would be shown as 0."""
 
 
-def _text(call: t.CallReport, compiled: bool) -> list[str]:
-    """Return sentences on a call."""
+def _text(call: t.CallReport, compiled: bool, places: Mapping[int, str], assumed: Sequence[int]) -> list[str]:
+    """Return sentences on a call.
+
+    Args:
+        call: The figures.
+        compiled: True if the lines of its loops and branches are those of the compiler's assembly.
+        places: The lines of the loops in the source, by their first lines.
+        assumed: The lines of the assumed branches in the source, none if some are unknown.
+    """
     each = f", {wording.number(call.cycles_per_element)} per element" if call.cycles_per_element else ""
     sentences = [f"{wording.cycles(call.cycles)} a call{each}, if calls follow each other."]
     parts = []
@@ -153,13 +166,14 @@ def _text(call: t.CallReport, compiled: bool) -> list[str]:
     for loop in call.loops:
         role = f"{loop.role}, " if loop.role else ""
         entered = f" in {wording.number(loop.entries)} entries" if loop.entries > 1 else ""
-        parts.append(
-            f"{lines} {loop.first_line}–{loop.last_line} ({role}{_counted(loop.iterations, 'iteration')}{entered}: "
-            f"{wording.number(loop.cycles)})"
-        )
+        place = f"{places.get(loop.first_line, '')}{lines} {loop.first_line}–{loop.last_line}"
+        done = f"{_counted(loop.iterations, 'iteration')}{entered}"
+        parts.append(f"{place} ({role}{done}: {wording.number(loop.cycles)})")
     if parts:
         subject = "By itself, the loop takes" if len(parts) == 1 else "By themselves, the loops take"
         sentences.append(f"{subject} {wording.cycles(call.loops_cycles)}: {'; '.join(parts)}.")
+    else:
+        sentences.append("None of the analysed loops runs: the code around them does all elements.")
     if call.misprediction_cycles >= SHOWN:
         exits, cost = _counted(call.mispredictions, "loop exit"), wording.cycles(call.misprediction_cycles)
         one = call.mispredictions == 1
@@ -174,6 +188,7 @@ def _text(call: t.CallReport, compiled: bool) -> list[str]:
         )
     if call.assumed:
         where = f"asm {line_list(call.assumed).split(' ', 1)[1]}" if compiled else line_list(call.assumed)
+        where = f"{line_list(set(assumed))} ({where})" if compiled and assumed else where
         sentences.append(f"Branches whose direction depends on data go the likeliest way, in {where}.")
     for count, what in ((call.function_calls, "call"), (call.unknown_instructions, "instruction")):
         if count:

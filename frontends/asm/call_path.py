@@ -11,6 +11,9 @@ aligned and 4 GB from the next. What else the end of a loop depends on is a trip
 with several values: they show at which ones the loop with the most iterations does one more, whatever the code computes
 in between (quotients, remainders, ends of arrays, thresholds). Other arguments are 3: small, positive, and not the 1
 for which compilers make special versions.
+
+A trip count in memory may be an element of an array that the loop around goes through, such as the lengths of rows, or
+the places where rows begin. Then the elements behind it have values for the same number of iterations.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from contextlib import suppress
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from math import ceil
+from math import ceil, prod
 
 import msgspec
 
@@ -46,6 +49,8 @@ _IN_TRIANGLE = 64
 _LONG_WALK = 10_000
 # The instructions of all walks that measure trip counts, some seconds at most. Most functions need a twentieth.
 _MOST_TRIED = 4 * MOST
+# The elements of an array of trip counts that get values, and in walks that measure trip counts.
+_MOST_ENTRIES, _TRIED_ENTRIES = 4096, 128
 _SMALL = 3
 
 
@@ -293,12 +298,16 @@ class _Walk:
         """The loops that end by data, even where the evaluator knows some of it."""
         self.traces: dict[tuple[int, int], list[tuple[frozenset[_Input], int | None]]] | None = None
         """In a trace: by loop and branch that may leave it, the sources and results of the comparisons."""
+        self.again: dict[tuple[int, int], frozenset[_Input]] = {}
+        """In a trace: by the same, the sources when the loop was entered a second time."""
         self.numbers: list[int] = []
         self.iterations: dict[int, list[int]] = {}
         self.exits: list[LoopExit] = []
         self.guesses: list[Guess] = []
         self.calls: list[int] = []
         self._open: list[int] = []
+        self._ends: set[tuple[int, int]] = set()
+        """The loops, each with a branch that the evaluator knew to stay in it or to leave it."""
 
     def run(self, stop: _Stop | None = None) -> None:
         """Walk to the end, or until `stop` holds for iterations and instructions so far. Raises _UnfollowableError."""
@@ -392,13 +401,16 @@ class _Walk:
             sources = frozenset(self.evaluator.flag_terms)
             for header in leaving:
                 if len(self.iterations[header]) > 1:
-                    continue  # later entries may begin with other values
+                    # Later entries may begin with other values.
+                    self.again.setdefault((header, b), sources)
+                    continue
                 self.traces.setdefault((header, b), []).append((sources, self.evaluator.difference))
         elif not leaving.isdisjoint(self.unsteady):
             # It ends by data: what is known of that is by chance.
             taken = None
         elif taken is not None:
             self.counted |= leaving
+            self._ends.update((header, b) for header in leaving)
         way = target if taken else block.fall
         # A trace follows all loops, and leaves them early, but not because of data in memory alone.
         by_data = depends and not any(isinstance(name, str) for name in self.evaluator.flag_terms)
@@ -412,7 +424,9 @@ class _Walk:
         inside = [way for way in ways if header < 0 or way in shape.loops[header].body]
         if inside and len(inside) < len(ways):
             done = self.iterations[header][-1] - self._on_top(header, b)
-            enough = done >= self.wanted[header] and (self.traces is not None or header not in self.counted)
+            # A loop may end by a number when it is first entered, and later by data at the same branch.
+            by_guess = self.traces is not None or header not in self.counted or (header, b) in self._ends
+            enough = done >= self.wanted[header] and by_guess
             ways = [way for way in ways if way not in inside] if enough else inside
         way = max(ways, key=lambda way: shape.preference(b, way))
         self._note(b, way != shape.blocks[b].fall)
@@ -482,6 +496,8 @@ class CallFollower:
         """By loop: the pointers that its end depends on."""
         self._steps: dict[int, int] = {}
         """By loop: the smallest step of a comparison that ends it."""
+        self._strides: dict[Place, int] = {}
+        """By place that a trip count comes from: the bytes to the place for the next iteration of the loop around."""
         self._counted: set[int] = set()
         self._constant: set[int] = set()
         """The loops whose iterations are in the code."""
@@ -534,7 +550,7 @@ class CallFollower:
         wanted = {header: self._wanted(header, trips) for header in self._shape.loops}
         solved = self._solved(trips, wanted)
         iterations = {header: ceil(Fraction(count, self._elements[header] or 1)) for header, count in wanted.items()}
-        return solved, self._walk(solved, iterations, stop)
+        return solved, self._walk(solved, iterations, stop, min(_MOST_ENTRIES, prod(wanted.values())))
 
     def _iterations(self, walk: _Walk) -> dict[int, tuple[int, ...]]:
         return {self._shape.number(header): tuple(counts) for header, counts in walk.iterations.items()}
@@ -549,9 +565,16 @@ class CallFollower:
 
     # --- the trace ---
 
-    def _walk(self, changes: Mapping[_Input, int], wanted: Mapping[int, int], stop: _Stop | None = None) -> _Walk:
-        """Walk with these values and those of `_values`. Raises _UnfollowableError."""
+    def _walk(
+        self,
+        changes: Mapping[_Input, int],
+        wanted: Mapping[int, int],
+        stop: _Stop | None = None,
+        entries: int = _TRIED_ENTRIES,
+    ) -> _Walk:
+        """Walk with these values and those of `_values`; arrays have `entries` elements. Raises _UnfollowableError."""
         values = {**self._values, **changes}
+        values = {**self._next_elements(values, entries), **values}
         registers = {name: value for name, value in values.items() if isinstance(name, str)}
         memory = {place: value for place, value in values.items() if not isinstance(place, str)}
         self._evaluator.reset(registers, memory)
@@ -572,6 +595,8 @@ class CallFollower:
         walk.traces = {}
         walk.run()
         names = self._ends(walk.traces)
+        for branch, again in walk.again.items():
+            self._strides |= _strides(walk.traces[branch][0][0] if branch in walk.traces else frozenset(), again)
         # In a triangle, a later entry has other iterations.
         self._constant = {header for header in self._constant if len(set(walk.iterations[header])) == 1}
         ends = {name for of_loop in names.values() for name in of_loop}
@@ -646,6 +671,21 @@ class CallFollower:
                 self._unsteady.add(header)
                 self._counted.discard(header)
         return solved
+
+    def _next_elements(self, values: Mapping[_Input, int], entries: int) -> dict[_Input, int]:
+        """Return values of the elements of arrays behind the first ones, for equally many iterations each time."""
+        elements: dict[_Input, int] = {}
+        for names in self._inputs.values():
+            for name in names:
+                if isinstance(name, str) or name not in values or not (stride := self._strides.get(name, 0)):
+                    continue
+                (address, size), value = name, values[name]
+                # Where the place before or behind it counts as well, they are the begin and the end of a row.
+                before, behind = (address - stride, size), (address + stride, size)
+                added = values[behind] - value if behind in names and behind in values else 0
+                added = value - values[before] if before in names and before in values else added
+                elements |= {(address + n * stride, size): value + n * added for n in range(1, entries + 1)}
+        return elements
 
     def _shared_value(self, header: int, count: _Count, wanted: Mapping[int, int]) -> int:
         """Return the value of a trip count, which may be that of loops around as well."""
@@ -755,7 +795,9 @@ class CallFollower:
             return None
         if not self._elements[main]:
             smallest = min(self._steps.get(h, granule) for h in siblings) if base else 1
-            self._elements[main] = max(1, round(per_iteration * granule / smallest))
+            # A lone loop up to an end may compare numbers of elements instead of the bytes between pointers.
+            alone = base and len(siblings) == 1
+            self._elements[main] = 1 if alone else max(1, round(per_iteration * granule / smallest))
         elements = self._elements[main]
         per_trip = per_iteration / elements
         if not base and self._shape.loops[header].depth > 1:
@@ -799,6 +841,18 @@ class CallFollower:
         bases = {value: register} | {self._values[p]: p for p in self._pointers if isinstance(p, str)}
         below = [base for base in bases if 0 <= address - base < 1 << 31]
         return f"{address - max(below)}({bases[max(below)]})" if below else "memory"
+
+
+def _strides(first: Set[_Input], again: Set[_Input]) -> dict[Place, int]:
+    """Return the distances between the places in memory that a loop's end depends on when it is entered once and again.
+
+    The result is empty if they do not correspond to each other.
+    """
+    places, later = (sorted(name for name in names if not isinstance(name, str)) for names in (first, again))
+    if len(places) != len(later):
+        return {}
+    pairs = zip(places, later, strict=True)
+    return {place: next_one[0] - place[0] for place, next_one in pairs if place[1] == next_one[1] and place != next_one}
 
 
 def _smallest(holds: Callable[[int], bool], guess: int, above: int) -> int:

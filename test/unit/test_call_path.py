@@ -256,6 +256,95 @@ def test_a_trip_count_in_a_structure_behind_a_pointer() -> None:
     assert function.loops(path) == {".Lmain": (19,)}
 
 
+SPARSE_ROWS = """
+	movslq (%rdi), %rax
+	testl %eax, %eax
+	jle .Ldone
+	movq 8(%rdi), %rbx
+	leaq (,%rax,4), %rbp
+	xorl %r11d, %r11d
+.Lrows:
+	movslq (%rbx,%r11), %rax
+	movl 4(%rbx,%r11), %r8d
+	cmpl %r8d, %eax
+	jge .Lnext
+.Lmain:
+	addsd (%rsi,%rax,8), %xmm0
+	incq %rax
+	cmpl %eax, %r8d
+	jg .Lmain
+.Lnext:
+	addq $4, %r11
+	cmpq %rbp, %r11
+	jne .Lrows
+.Ldone:
+	ret
+"""
+
+
+@pytest.mark.parametrize(("inner", "outer"), [(5, 100), (27, 3), (1, 2)])
+def test_rows_that_begin_where_an_array_says(inner: int, outer: int) -> None:
+    function = Function(SPARSE_ROWS)
+    path = function.path(inner, outer)
+    assert function.loops(path) == {".Lmain": (inner,) * outer, ".Lrows": (outer,)}
+    assert not path.guesses
+    assert path.inputs["0(rdi)"] == outer
+
+
+def test_rows_of_lengths_in_an_array() -> None:
+    function = Function("""
+	xorl %r8d, %r8d
+.Lrows:
+	movl (%rsi,%r8,4), %ecx
+	testl %ecx, %ecx
+	jle .Lnext
+.Lmain:
+	addsd (%rdx), %xmm0
+	addq $8, %rdx
+	decl %ecx
+	jne .Lmain
+.Lnext:
+	incq %r8
+	cmpq %rdi, %r8
+	jne .Lrows
+	ret
+""")
+    path = function.path(6, 9)
+    assert function.loops(path) == {".Lmain": (6,) * 9, ".Lrows": (9,)}
+    assert path.inputs == {"0(rsi)": 6, "rdi": 9}
+
+
+def test_rows_whose_number_follows_from_the_end_of_an_array() -> None:
+    """A C++ vector of the places where n rows begin has n + 1 elements."""
+    function = Function(
+        SPARSE_ROWS.replace("movslq (%rdi), %rax", "movq 8(%rdi), %rax\n\tsubq (%rdi), %rax\n\tsarq $2, %rax")
+        .replace("testl %eax, %eax\n\tjle", "decq %rax\n\tje")
+        .replace("movq 8(%rdi), %rbx", "movq (%rdi), %rbx")
+    )
+    path = function.path(8, 6)
+    assert function.loops(path) == {".Lmain": (8,) * 6, ".Lrows": (6,)}
+
+
+def test_a_loop_that_ends_by_data_after_its_first_entry_is_left() -> None:
+    """The first of the counts is an argument, the next ones are computed from unknown data."""
+    function = Function("""
+	xorl %r8d, %r8d
+.Lrows:
+	movl %esi, %ecx
+.Lmain:
+	addsd (%rdx), %xmm0
+	decl %ecx
+	jne .Lmain
+	cvttsd2si %xmm0, %esi
+	incq %r8
+	cmpq %rdi, %r8
+	jne .Lrows
+	ret
+""")
+    path = function.path(6, 9)
+    assert function.loops(path) == {".Lmain": (6,) * 9, ".Lrows": (9,)}
+
+
 def test_a_trip_count_on_the_stack() -> None:
     function = Function("""
 	pushq %rbx

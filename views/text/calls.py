@@ -22,7 +22,7 @@ def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
 
 def heading(call: t.CallReport) -> str:
     """Return the beginning of the sentences on a call."""
-    nested = any(loop.entries > 1 for loop in call.loops)
+    nested = any(loop.entries > 1 for loop in call.loops) or (not call.loops and call.elements > call.inner_trips)
     around = f", {call.outer_trips} of the loops around" if nested else ""
     name = call.function_name or "the code"
     return f"A call of {name} with {call.inner_trips} iterations of its innermost loops{around}:"
