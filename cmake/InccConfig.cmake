@@ -119,7 +119,7 @@ function(incc_analyze target)
   if(NOT TARGET incc-report)
     add_custom_target(
       incc-report
-      COMMAND "${INCC_REPORT_EXECUTABLE}" "$<TARGET_PROPERTY:incc-report,INCC_OUTPUTS>"
+      COMMAND "${INCC_REPORT_EXECUTABLE}" --drain "$<TARGET_PROPERTY:incc-report,INCC_OUTPUTS>"
       COMMAND_EXPAND_LISTS USES_TERMINAL VERBATIM)
     set_target_properties(incc-report PROPERTIES INCC_OUTPUTS "")
   endif()

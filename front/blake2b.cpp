@@ -34,9 +34,14 @@ uint64_t load(const unsigned char *Bytes) {
 
 } // namespace
 
-Blake2b::Blake2b(size_t Size) : Size(Size) {
+Blake2b::Blake2b(size_t Size, std::string_view Key) : Size(Size) {
   std::copy(std::begin(Start), std::end(Start), State);
-  State[0] ^= 0x01010000 ^ Size;
+  State[0] ^= 0x01010000 ^ Key.size() << 8 ^ Size;
+  if (!Key.empty()) {
+    add(Key);
+    std::fill(Block + Filled, Block + sizeof Block, 0);
+    Filled = sizeof Block;
+  }
 }
 
 void Blake2b::add(std::string_view Text) {

@@ -10,10 +10,10 @@
 
 namespace incc {
 
-/// BLAKE2b without a key, as Python's hashlib.blake2b(digest_size=Size) has it.
+/// BLAKE2b, as Python's hashlib.blake2b(digest_size=Size, key=Key) has it.
 class Blake2b {
 public:
-  explicit Blake2b(size_t Size = 16);
+  explicit Blake2b(size_t Size = 16, std::string_view Key = {});
   void add(std::string_view Text);
   /// Adds a text and its length, so that two texts are never taken for two others.
   void addField(std::string_view Text);

@@ -13,6 +13,7 @@
 #include "files.h"
 #include "job.h"
 #include "processes.h"
+#include "seal.h"
 #include "sub.h"
 
 #include <algorithm>
@@ -328,7 +329,8 @@ bool Lean::leave(const std::string &Jobs) {
     Unit.File = Kept;
     Unit.Own = true;
   }
-  Done = Done && writeFile(Begun + "/job.json", Work.json()) &&
+  std::string Text = Work.json(), Seal = sealOf(Text);
+  Done = Done && writeFile(Begun + "/job.json", Text) && writeFile(Begun + "/seal", Seal) &&
          rename(Begun.c_str(), (Jobs + "/" + Name).c_str()) == 0;
   if (!Done) {
     int Error = errno;
@@ -386,7 +388,8 @@ int Lean::analyse() {
     takeCached(Work, Reports);
     if (Work.Units.empty())
       return 0;
-    if (isOn("INCC_DEFER") || isOn("INCC_QUEUE")) {
+    // Nobody would take a job without a seal.
+    if ((isOn("INCC_DEFER") || isOn("INCC_QUEUE")) && !sealOf("").empty()) {
       // A part of a build may have a folder of its own; its workers look into theirs.
       std::string Jobs = isOn("INCC_DEFER") ? Reports + "/.incc/jobs"
                                             : absolute(variable("INCC_QUEUE"), Work.Folder);

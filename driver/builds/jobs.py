@@ -20,7 +20,8 @@ assembler, or a copy of the object. Names may contain any bytes, as `\udcXX`:
     digest       BLAKE2b digests of files by their names: 16 bytes in hexadecimal
     log          a file for messages, "" for none
 
-The worker that takes a job removes it, even if the analysis fails, since the compilation itself has succeeded.
+In a queue, the file `seal` beside it proves that this user's incc has left the job (seal.py). The worker that takes a
+job removes it, even if the analysis fails, since the compilation itself has succeeded.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from msgspec.structs import replace
 
 from incc.driver.builds import limits
 from incc.driver.builds.project import Project
+from incc.driver.builds.seal import SEAL
 from incc.driver.deliver import DeliveryRequest
 from incc.driver.selection import selected
 from incc.report import types as t
@@ -159,7 +161,7 @@ def remove_job(place: str) -> None:
         return
     try:
         job = read_job(place)
-        names = {FILE, TRIES, *(unit.file for unit in job.units)}
+        names = {FILE, SEAL, TRIES, *(unit.file for unit in job.units)}
     except JobError:
         names = {FILE}
     for name in names:

@@ -8,6 +8,7 @@ process that started them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import select
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
+from incc.driver.builds.seal import distrusted, is_sealed, key_file, read_key
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.messages import collect_seldom
 from incc.frontends.isa import detect, isa
@@ -51,19 +53,37 @@ class Queue:
         self.jobs, self.taken, self.failed = (os.path.join(own, name) for name in (JOBS, TAKEN, FAILED))
         self.log = os.path.join(own, "log")
         """The log for jobs that do not name one."""
+        self.key = read_key(key_file(os.environ))
+        """The key of the jobs to take; others stay where they are."""
+
+    def check(self) -> None:
+        """Raise OSError if others may have put jobs into its folders, or may move them elsewhere."""
+        for folder in (os.path.dirname(self.jobs), self.jobs, self.taken, self.failed):
+            if reason := distrusted(folder):
+                raise OSError(errno.EPERM, f"jobs are not taken, because {reason}", folder)
 
     def make(self) -> None:
         """Create its folders. Raises OSError."""
+        self.check()
         for folder in (self.jobs, self.taken):
             os.makedirs(folder, exist_ok=True)
 
     def waiting(self) -> list[str]:
-        """Return the names of waiting jobs."""
+        """Return the names of waiting jobs that this user's incc has left."""
+        return [name for name in self._complete() if is_sealed(os.path.join(self.jobs, name), self.key)]
+
+    def count(self) -> int:
+        """Return the number of waiting jobs, sealed or not."""
+        return len(self._complete())
+
+    def _complete(self) -> list[str]:
         return sorted(name for name in _names(self.jobs) if not name.startswith("."))
 
     def take(self) -> str:
         """Take a job for this process and return its folder; "" if there is none."""
-        for name in self.waiting():
+        for name in self._complete():
+            if not is_sealed(os.path.join(self.jobs, name), self.key):
+                continue
             place = os.path.join(self.taken, f"{os.getpid()}-{name}")
             try:
                 os.rename(os.path.join(self.jobs, name), place)
@@ -111,7 +131,11 @@ class Queue:
         return aside
 
     def recover(self) -> None:
-        """Put back the jobs of processes that do not exist any more, and remove their incomplete files."""
+        """Put back the jobs of processes that do not exist any more, and remove their incomplete files.
+
+        Raises OSError for folders that `check` refuses.
+        """
+        self.check()
         for owner in {name.partition("-")[0] for name in _names(self.taken)}:
             if owner.isdecimal() and not is_alive(int(owner)):
                 self.give_back(int(owner), guilty=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from incc.driver.builds.seal import KEY_FILE, key_file, make_key, read_key
 from incc.driver.builds.workers import Pool, Queue
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
@@ -169,6 +171,13 @@ def _environment(
     environment["INCC_ANALYZE"] = "1"
     environment["INCC_OUTPUT"] = queue.reports
     environment["INCC_QUEUE"] = queue.jobs
+    # The build may have another home.
+    if key := key_file(given):
+        with contextlib.suppress(OSError):
+            make_key(key)
+        queue.key = read_key(key)
+    if queue.key:
+        environment[KEY_FILE] = key
     queue.log = environment["INCC_LOG"] = os.path.abspath(environment.get("INCC_LOG") or queue.log)
     environment.setdefault("INCC_FORMAT", "json")
     if options.mode:
@@ -325,7 +334,7 @@ class _Build:
             if self.pool is not None:
                 self.pool.stop()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-        left = len(self.queue.waiting())
+        left = self.queue.count()
         if self.pool is not None and self.pool.aside:
             aside = ", ".join(self.pool.aside)
             _say(f"warning: the analysis of these jobs crashed; they are kept in {self.queue.failed}: {aside}")
@@ -333,7 +342,8 @@ class _Build:
         if lines:
             _say(f"warning: {lines} {'message' if lines == 1 else 'messages'} in {log.path}")
         if left:
-            _say(f"{left} {'unit waits' if left == 1 else 'units wait'} for analysis; run incc-report {self._folder()}")
+            wait = "unit waits" if left == 1 else "units wait"
+            _say(f"{left} {wait} for analysis; run incc-report --drain {self._folder()}")
         if not self.stopped:
             self._report(status, manifest.lines(), failed=lines > 0)
         return status
@@ -369,7 +379,7 @@ class _Build:
 
         if self.pool is not None:
             self.pool.tend()
-        elif self.queue.waiting():
+        elif self.queue.count():
             # Workers start with the first job, since a build may compile nothing.
             count = self.options.jobs or cpus()
             self.pool = Pool(self.queue, count)
@@ -384,7 +394,7 @@ class _Build:
         self.pool.finish()
         terminal = sys.stderr is not None and sys.stderr.isatty()
         while not self.stopped and self.pool.tend():
-            if terminal and self.shown != (left := len(self.queue.waiting())):
+            if terminal and self.shown != (left := self.queue.count()):
                 sys.stderr.write(f"\rincc-build: {left} left to analyse \x1b[K")
                 sys.stderr.flush()
                 self.shown = left

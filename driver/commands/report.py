@@ -56,9 +56,8 @@ COMMAND = Command(
                 "(repeatable; docs/builds.md)",
             ),
             Option(f"--hot-kind {'|'.join(KINDS)}", "choice", "format of the profiles (default: detect)"),
-            replace(
-                shared.jobs("analyse the jobs left by INCC_DEFER", "; 0: leave the jobs"), kind="count", default=None
-            ),
+            Option("--drain", "flag", "first analyse the jobs that builds of yours left there (INCC_DEFER=1)"),
+            shared.jobs("analyse these jobs"),
             Option("--stale", "flag", "include and list reports whose source or object has changed since"),
             Option("--prune", "flag", "remove reports whose source or object has changed since"),
         ),
@@ -115,7 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     _check(options)
     request = _request(options)
-    _analyse_pending(options)
+    _analyse_waiting(options)
     ranking = _ranking(options, request)
     failure = _deliver(ranking, options)
     if failure:
@@ -190,25 +189,31 @@ def _of_project() -> list[Threshold]:
 # --- waiting jobs -----------------------------------------------------------------------------------------------------
 
 
-def _analyse_pending(options: argparse.Namespace) -> None:
-    """Analyse the jobs that builds have left in the folders, with warnings for those that fail."""
-    if options.jobs == 0:
-        return
-    jobs = options.jobs or cpus()
+def _analyse_waiting(options: argparse.Namespace) -> None:
+    """Analyse the jobs that builds have left in the folders, with --drain, and say what is left.
+
+    A job names programs and files, and a folder may come from elsewhere: so nothing is analysed unasked.
+    """
     for folder in options.inputs:
         if not os.path.isdir(os.path.join(folder, ".incc", "jobs")):
             continue
-        try:
-            from incc.driver.builds.workers import run_pending
+        from incc.driver.builds.workers import Queue, run_pending
 
-            aside = run_pending(folder, jobs)
-        except ImportError:
-            return
+        aside = []
+        try:
+            aside = run_pending(folder, options.jobs or cpus()) if options.drain else []
         except OSError as error:
-            _say(f"warning: {folder}: cannot analyse the waiting jobs: {error.strerror}")
+            _say(f"warning: {error.filename or folder}: {error.strerror}")
             continue
         for name in aside:
             _say(f"warning: {folder}: the analysis of {name} crashed; the job is kept in .incc/failed")
+        if not (left := Queue(folder).count()):
+            continue
+        jobs, them = (f"{left} jobs", "them") if left > 1 else ("1 job", "it")
+        if options.drain:
+            _say(f"warning: {folder}: {jobs} not analysed, because no incc of this user left {them} there")
+        else:
+            _say(f"note: {folder}: {jobs} not analysed yet; --drain analyses those that builds of yours left there")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

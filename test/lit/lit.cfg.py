@@ -25,6 +25,8 @@ config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["NO_COLOR"] = "1"
 # Nor on what earlier runs have left; tests of the cache name one.
 config.environment["INCC_CACHE"] = "0"
+# The key of jobs.
+config.environment["XDG_STATE_HOME"] = os.path.join(config.test_exec_root, "Output", "state")
 if "INCC_GOLDEN" in os.environ:  # make golden
     config.environment["INCC_GOLDEN"] = os.environ["INCC_GOLDEN"]
 

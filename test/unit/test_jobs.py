@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.builds.jobs import JobError, compiler_version, read_job, remove_job, run_job
+from incc.driver.builds.seal import SEAL, key_file, make_key, read_key, seal_of
 from incc.driver.builds.workers import Pool, Queue, run_pending
 from incc.report import types as t
 from incc.report.folder import manifest
@@ -93,7 +94,14 @@ def make_job(place: Path, reports: Path | str, text: str | bytes = TEXT, **chang
         **changes,
     }
     (place / "job.json").write_text(json.dumps(job))
+    seal(place)
     return place
+
+
+def seal(place: Path) -> None:
+    key = key_file(os.environ)
+    make_key(key)
+    (place / SEAL).write_text(seal_of((place / "job.json").read_bytes(), read_key(key)))
 
 
 @pytest.fixture

@@ -14,8 +14,10 @@ from test_jobs import fill, make_job
 
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import run_job
+from incc.driver.builds.seal import SEAL, make_key, read_key, seal_of
 from incc.driver.builds.sweep import OLD, sweep_reports, sweep_scratch
 from incc.driver.builds.workers import Pool, Queue, run_pending
+from incc.driver.commands.report import main
 
 
 @pytest.fixture
@@ -180,7 +182,7 @@ def test_jobs_that_cannot_be_taken_do_not_keep_workers_busy(reports: Path, monke
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "link"])
-def test_what_is_no_job_goes(reports: Path, kind: str, tmp_path: Path) -> None:
+def test_files_in_a_queue_that_are_no_jobs_are_left_alone(reports: Path, kind: str, tmp_path: Path) -> None:
     queue = Queue(str(reports))
     queue.make()
     place = Path(queue.jobs) / "x"
@@ -194,8 +196,77 @@ def test_what_is_no_job_goes(reports: Path, kind: str, tmp_path: Path) -> None:
     else:
         (place / "more" / "inside").mkdir(parents=True)
     run_pending(str(reports), 1)
-    assert os.listdir(queue.taken) == os.listdir(queue.jobs) == []
+    assert os.listdir(queue.taken) == []
+    assert os.listdir(queue.jobs) == ["x"]
     assert (other / "kept").exists()
+
+
+# --- jobs from elsewhere ----------------------------------------------------------------------------------------------
+
+
+def test_a_job_without_the_seal_of_this_user_is_never_run(reports: Path, tmp_path: Path) -> None:
+    """A folder of reports may come with jobs that write any file."""
+    fill(reports, 3)
+    jobs = reports / ".incc" / "jobs"
+    (jobs / "j0" / SEAL).unlink()
+    text = (jobs / "j1" / "job.json").read_bytes()
+    (jobs / "j1" / "job.json").write_bytes(text.replace(b'"log": ""', f'"log": "{tmp_path}/mine"'.encode()))
+    (jobs / "j2" / SEAL).write_text(seal_of((jobs / "j2" / "job.json").read_bytes(), b"another key" * 3))
+    assert run_pending(str(reports), 1) == []
+    assert sorted(os.listdir(jobs)) == ["j0", "j1", "j2"]
+    assert not list(reports.glob("*.json"))
+    assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize("linked", [".incc", "jobs", "taken", "failed"])
+def test_jobs_are_not_taken_through_links(reports: Path, tmp_path: Path, linked: str) -> None:
+    fill(reports, 1)
+    own = reports / ".incc"
+    place = own if linked == ".incc" else own / linked
+    (own / "taken").mkdir()
+    (own / "failed").mkdir()
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="because it is a link"):
+        run_pending(str(reports), 1)
+    assert len(Queue(str(reports)).waiting()) == 1
+
+
+def test_jobs_are_not_taken_where_everybody_writes(reports: Path) -> None:
+    fill(reports, 1)
+    (reports / ".incc" / "jobs").chmod(0o777)
+    with pytest.raises(OSError, match="because everybody can write to it"):
+        run_pending(str(reports), 1)
+
+
+@pytest.mark.parametrize("flaw", ["readable", "short", "link", "folder"])
+def test_a_key_that_others_may_know_is_no_key(tmp_path: Path, flaw: str) -> None:
+    path = tmp_path / "incc" / "key"
+    make_key(str(path))
+    assert len(read_key(str(path))) == 32
+    if flaw == "readable":
+        path.chmod(0o640)
+    elif flaw == "short":
+        path.write_bytes(b"x" * 31)
+    else:
+        path.rename(tmp_path / "other")
+        path.mkdir() if flaw == "folder" else path.symlink_to(tmp_path / "other")
+    assert read_key(str(path)) == b""
+
+
+def test_incc_report_takes_jobs_only_when_told_to(
+    reports: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(reports, 2)
+    main([str(reports)])
+    captured = capfd.readouterr()
+    assert "2 jobs not analysed yet; --drain analyses" in captured.err
+    assert "2 compilations wait" in captured.out
+    (reports / ".incc" / "jobs" / "j1" / SEAL).unlink()
+    assert main(["--drain", str(reports)]) == 0
+    captured = capfd.readouterr()
+    assert "1 job not analysed, because no incc of this user left it there" in captured.err
+    assert captured.out.startswith("1 kernel of 1 unit")
 
 
 # --- leftovers --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ import json
 import os
 import sys
 
+from incc.driver.builds.seal import SEAL, read_key, seal_of
+
 TEXT = """\
 \t.type\tsum, @function
 sum:
@@ -25,8 +27,11 @@ def leave(name: str, job: object) -> None:
     os.mkdir(begun)
     with open(os.path.join(begun, "kept.s"), "w") as file:
         file.write(TEXT)
-    with open(os.path.join(begun, "job.json"), "w") as file:
-        json.dump(job, file)
+    text = json.dumps(job).encode()
+    with open(os.path.join(begun, "job.json"), "wb") as file:
+        file.write(text)
+    with open(os.path.join(begun, SEAL), "w") as file:
+        file.write(seal_of(text, read_key(os.environ["INCC_KEY_FILE"])))
     os.rename(begun, os.path.join(queue, name))
 
 
