@@ -108,7 +108,7 @@ class Harness:
             raise Unavailable(why)
         # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
         process = subprocess.Popen(
-            [sys.executable, "-m", "incc.measuring.server", json.dumps(self._arguments)],
+            [sys.executable, "-P", "-m", "incc.measuring.server", json.dumps(self._arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
