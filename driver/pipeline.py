@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -237,6 +238,8 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     """Parse the unit's assembly. Raises AnalysisError if it is not assembly, or not for `isa` (if that is given)."""
     if unit.assembly.startswith("\x7fELF"):
         raise AnalysisError(f"{unit.assembly_file}: not assembly but an ELF file; incc-scan reads objects")
+    if re.match(r'\s*(\{\s*"|\[\s*\{)', unit.assembly):
+        raise AnalysisError(f"{unit.assembly_file}: not assembly but JSON; incc-report and incc-diff read reports")
     # The comments of clang -g may contain NUL bytes.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")

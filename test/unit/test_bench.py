@@ -209,13 +209,13 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "prepare",
         lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="kept", notes=("a note",)),
     )
-    assert run("--kernel", str(source), "--format=json") == 0
+    assert run("--loops", str(source), "--format=json") == 0
     record = json.loads(capsys.readouterr().out)
     assert record["cycles"] == pytest.approx(3, abs=0.1)
     assert record["model"] == pytest.approx(3, abs=0.1)
     assert record["notes"] == ["a note"]
     monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("isa", "it is code for something else"))
-    assert run("--kernel", str(source)) == 1
+    assert run("--loops", str(source)) == 1
     assert "it is code for something else" in capsys.readouterr().out
 
 
@@ -229,7 +229,7 @@ def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("system", reason))
     for columns in ("40", "80", "200"):
         monkeypatch.setenv("COLUMNS", columns)
-        assert run("--kernel", str(source)) == 1
+        assert run("--loops", str(source)) == 1
         out = capsys.readouterr().out
         assert f"not measured: {reason}" in " ".join(out.split())
         assert max(len(line) for line in out.splitlines() if "/" not in line) <= int(columns)
@@ -239,7 +239,7 @@ def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, t
     )
     stand.after, stand.ran = 1, 0
     stand.then = staticmethod(lambda: LoopFailure("address", "nowhere"))
-    assert run("--kernel", str(source)) == 1
+    assert run("--loops", str(source)) == 1
     assert "not measured: nowhere" in capsys.readouterr().out.splitlines()[-1]
 
 
@@ -252,18 +252,18 @@ def test_kernels_go_on(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_
     source.write_text(text, encoding="utf-8")
     loop = MachineLoop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
     monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("timeout", "it took too long"))
-    assert run("--kernel", str(source), "-o", str(path)) == 1
+    assert run("--loops", str(source), "-o", str(path)) == 1
     assert "load_latency" in records(path)[0]
     assert records(path)[0]["load_latency"]
     monkeypatch.setattr(
         kernels, "prepare", lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="own", notes=())
     )
-    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert run("--loops", str(source), "-o", str(path)) == 0
     assert [("cycles" in r) for r in records(path)[1:]] == [False, True]
-    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert run("--loops", str(source), "-o", str(path)) == 0
     assert len(records(path)) == 3
     source.write_text(text.replace("imulq %rax", "imulq %rbx"), encoding="utf-8")
-    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert run("--loops", str(source), "-o", str(path)) == 0
     assert len(records(path)) == 4
 
 
@@ -282,7 +282,7 @@ def test_what_is_added_makes_no_kernel_faster(
         "prepare",
         lambda kernel: kernels.Prepared(loops=(slow, fast), weights=(2.0, -1.0), exit="added", notes=()),
     )
-    assert run("--kernel", str(source), "--format=json") == 0
+    assert run("--loops", str(source), "--format=json") == 0
     assert json.loads(capsys.readouterr().out)["cycles"] == pytest.approx(3, abs=0.1)
 
 
