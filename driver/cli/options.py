@@ -454,16 +454,13 @@ def find(command: str, spelled: str) -> Option:
     options = _options_by_name(command)
     name = _one_dash(command, spelled)
     if name not in options:
-        from incc.driver.cli.usage import others_with
-
         # The prefix that all names share would make all of them similar.
         prefix = PREFIXES[command]
         names = sorted(name.removeprefix(prefix) for name in options if name.startswith(prefix))
         near = nearest(name.removeprefix(prefix), names)
         dashes = "--" if spelled.startswith("--") and command == MCA else prefix
         meant = f"; did you mean {dashes}{near[0]}?" if near else ""
-        others = others_with(spelled) if command == MCA else ""
-        raise UsageError(f"unknown option {spelled}{others or meant}")
+        raise UsageError(f"unknown option {spelled}{meant}")
     return options[name]
 
 

@@ -8,8 +8,8 @@ import msgspec
 
 from incc.driver import UsageError
 from incc.driver.cli.given import Given
-from incc.driver.cli.kinds import MCA, NO, YES
-from incc.driver.cli.options import find
+from incc.driver.cli.kinds import MCA, NO, YES, Option
+from incc.driver.cli.options import find, has
 
 _LIBRARY_SWITCHES = """
 W asm-show-inst color crel disable-symbolication dwarf64 emit-compact-unwind-non-canonical fatal-warnings fdpic
@@ -37,6 +37,16 @@ class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """The options without effect, as they are written."""
 
 
+def _find(spelled: str) -> Option:
+    """Return an option. Raises UsageError, which names the other commands that have it."""
+    if not has(MCA, spelled):
+        from incc.driver.cli.usage import others_with
+
+        if others := others_with(spelled):
+            raise UsageError(f"unknown option {spelled}{others}")
+    return find(MCA, spelled)
+
+
 def read(arguments: Sequence[str], several: str = "") -> CommandLine:
     """Read a command line. Raises UsageError, for several input files with this hint."""
     given = Given(MCA)
@@ -59,7 +69,7 @@ def read(arguments: Sequence[str], several: str = "") -> CommandLine:
                     next(rest, "")
                 ignored.append(f"-{name}")
                 continue
-            option = find(MCA, spelled)
+            option = _find(spelled)
             if option.name == "instruction-tables":  # a switch up to LLVM 21
                 value = {**dict.fromkeys(YES, "normal"), **dict.fromkeys(NO, "none")}.get(value or "true", value)
             if value is None and option.kind == "attached":

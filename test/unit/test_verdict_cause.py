@@ -9,6 +9,7 @@ import pytest
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from incc.report import wording
 from settings_fixtures import settings_with
 
 
@@ -93,3 +94,9 @@ def test_halves_of_wide_loads_are_loads(instruction: str, mcpu: str) -> None:
         assert each.work[0] == "loads"
         assert each.ports.startswith("2*p") or each.ports.startswith("1*p(AG0,AG1)+")
     assert "loads and shuffles" not in found.verdict
+
+
+def test_dividers_are_named_by_what_they_divide_or_their_port() -> None:
+    names = {"DV": "divider", "IDV": "integer divider", "FDV": "floating-point divider", "0DV": "divider of port 0"}
+    assert {name: wording.unit(name) for name in names} == names
+    assert wording.unit("X87") == "unit X87"
