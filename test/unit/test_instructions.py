@@ -184,3 +184,17 @@ def test_cores_that_lack_instructions_are_named(capfd: pytest.CaptureFixture[str
     assert "No figures: skylake lacks all of these." in capfd.readouterr().out
     assert command.main(["show", "znver4,skylake", "mulsd"]) == 0
     assert "No figures" not in capfd.readouterr().out
+
+
+def test_cores_without_room_side_by_side_are_below_each_other(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = ["show", "znver4,znver5,alderlake", "vfmadd231pd ymm, ymm, m256"]
+    monkeypatch.setenv("COLUMNS", "160")
+    assert command.main(beside) == 0
+    assert re.search(r"^Instruction +znver4 +znver5 +alderlake$", capfd.readouterr().out, re.MULTILINE)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert command.main(beside) == 0
+    narrow = capfd.readouterr().out
+    assert re.search(r"^  znver5 ", narrow, re.MULTILINE)
+    assert "…" not in narrow

@@ -94,7 +94,8 @@ def lines(table: InstructionTable, layout: Layout) -> Iterator[str]:
     yield ""
     yield from text_lines(instructions_table(table), layout)
     yield ""
-    yield from layout.wrap(lacking(table))
+    if sentence := lacking(table):
+        yield from layout.wrap(sentence)
     yield from layout.wrap(
         "Latency: cycles from an operand to a result, least-greatest; throughput: cycles per instruction if many are "
         "independent; µops: fused; operands: i constant, r64 register, m memory, {k} mask, {z} zeroing"
