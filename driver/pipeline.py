@@ -527,23 +527,27 @@ def check_readable(model: MachineModel) -> None:
 
 def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[KernelCode]) -> ChosenModel:
     """Add LLVM's figures for instructions that the model lacks."""
-    model = choice.model
-    lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    lacking = _lacking(choice.model, kernels)
     if not lacking:
         return choice
     from incc.models.importers.llvm.missing_forms import with_figures
 
-    model, added = with_figures(model, cpu, lacking)
+    model, added = with_figures(choice.model, cpu, lacking)
     text = f"{cpu} lacks {len(added)} of the instructions, which have LLVM's figures for it" if added else ""
     return ChosenModel(model, choice.reason, "; ".join(filter(None, (choice.note, text))))
 
 
-def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
-    """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
+def _lacking(model: MachineModel, kernels: Sequence[KernelCode]) -> set[str]:
+    """Return the forms in kernels that the model lacks. Raises AnalysisError for an invalid model."""
     try:
-        lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+        return {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
     except ModelError as error:
         raise AnalysisError(str(error)) from error
+
+
+def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
+    """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
+    lacking = _lacking(model, kernels)
     if not lacking:
         return model, {}
     from incc.models.borrowed import with_borrowed

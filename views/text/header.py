@@ -172,8 +172,12 @@ def _elements(kernel: t.KernelReport) -> Iterator[str]:
 def span(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     """Return the lines of a kernel in the assembly, with its file unless that was a compiler's and is not kept."""
     lines = f"{kernel.first_line}-{kernel.last_line}"
-    kept = not unit.source or "/" in unit.assembly_file
-    return f"{unit.assembly_file}:{lines}" if kept else f"asm {lines}"
+    return f"{unit.assembly_file}:{lines}" if is_kept(unit.source, unit.assembly_file) else f"asm {lines}"
+
+
+def is_kept(source: str, assembly_file: str) -> bool:
+    """Return True unless assembly was a compiler's, of a source, and is not kept."""
+    return source in ("", assembly_file) or "/" in assembly_file
 
 
 MOST_INLINED = 3
