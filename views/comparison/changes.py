@@ -9,9 +9,8 @@ from incc.comparison import types as c
 from incc.report import wording
 from incc.views.comparison import cells
 from incc.views.comparison.cells import NumberedRow
-from incc.views.layout import Layout
+from incc.views.layout import Layout, is_kept
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
-from incc.views.text.header import is_kept
 
 SHORT = {"element": "elem.", "work": "work", "iteration": "iter.", "": ""}
 """Bases of cycles in the table."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report import types as t
-from incc.views.layout import BOLD, Layout, count
+from incc.views.layout import BOLD, Layout, count, is_kept
 
 
 def unit_lines(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout) -> Iterator[str]:
@@ -173,11 +173,6 @@ def span(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     """Return the lines of a kernel in the assembly, with its file unless that was a compiler's and is not kept."""
     lines = f"{kernel.first_line}-{kernel.last_line}"
     return f"{unit.assembly_file}:{lines}" if is_kept(unit.source, unit.assembly_file) else f"asm {lines}"
-
-
-def is_kept(source: str, assembly_file: str) -> bool:
-    """Return True unless assembly was a compiler's, of a source, and is not kept."""
-    return source in ("", assembly_file) or "/" in assembly_file
 
 
 MOST_INLINED = 3
