@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,37 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("isa", "it is code for something else"))
     assert run("--loops", str(source)) == 1
     assert "it is code for something else" in capsys.readouterr().out
+
+
+def test_loops_of_some_functions_and_of_sources(
+    stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    from incc.measuring import kernels
+
+    loop = "\t.type {0}, @function\n{0}:\n.L{0}:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L{0}\n\tret\n"
+    source, program = tmp_path / "a.s", tmp_path / "a.c"
+    source.write_text(loop.format("f") + loop.format("g"), encoding="utf-8")
+    program.write_text("void f(double *a, long n) {\n  for (long i = 0; i < n; i++)\n    a[i] *= a[i];\n}\n")
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("isa", "it is code for something else"))
+    assert run("--loops", str(source), "--format=json") == 1
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert run("--kernel", str(source), "--function=g", "--format=json") == 1  # the former spelling
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line)["kernel"] == f"{source}:11"
+    assert run("--loops", str(source), "--function=h") == 2
+    assert "no loop and no marked region in a function named h" in capsys.readouterr().err
+    assert run(FORMS[0], "--function=h") == 2
+    assert "--function requires --loops" in capsys.readouterr().err
+    assert run(str(source)) == 2
+    assert f"measure its loops with --loops={source}" in capsys.readouterr().err
+    if not shutil.which("cc"):
+        pytest.skip("no cc")
+    assert run("--loops", str(program), "--format=json") == 1
+    captured = capsys.readouterr()
+    assert "compiled by" in captured.err
+    names = {json.loads(line)["kernel"] for line in captured.out.splitlines()}
+    assert names <= {f"{program}:2", f"{program}:3"}
+    assert names
 
 
 def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
