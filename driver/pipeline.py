@@ -370,8 +370,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     else:
         decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
-    if unit.source:
-        kernels = _with_line_names(kernels, parsed, unit.source)
+    kernels = _with_line_names(kernels, parsed, unit.source)
     if settings.core.lacking:
         choice = _with_lacking(choice, settings.core.mcpu, kernels)
     model = choice.model
@@ -473,22 +472,25 @@ def _trips_of(
 
 
 def _with_line_names(kernels: Sequence[KernelCode], parsed: Assembly, source: str) -> list[KernelCode]:
-    """Return the kernels of a compiled source with the names of its lines."""
-    wanted = {line for kernel in kernels if kernel.region for line in kernel.region.body_lines}
-    files: dict[str, str] = {}
-    names: dict[int, str] = {}
-    for statement in parsed.statements:
-        at = statement.location
-        if at is None or statement.line not in wanted:
-            continue
-        if at.file not in files:
-            files[at.file] = "" if same_file(at.file, source) else f"{os.path.basename(at.file)}:"
-        names[statement.line] = f"{files[at.file]}{at.line}"
-    bodies = [kernel.region.body_lines if kernel.region else () for kernel in kernels]
-    return [
-        replace(kernel, line_names={line: names[line] for line in body if line in names})
-        for kernel, body in zip(kernels, bodies, strict=True)
-    ]
+    """Return the kernels of a compiled source, or those with lines of a source, with the names of these lines.
+
+    The lines of the source, or else of a kernel's own file, are numbers alone.
+    """
+    places = {statement.line: at for statement in parsed.statements if (at := statement.location)}
+    return [_with_names(kernel, places, source) for kernel in kernels]
+
+
+def _with_names(kernel: KernelCode, places: Mapping[int, SourceLocation], source: str) -> KernelCode:
+    region = kernel.region
+    if not source and (region is None or region.source is None):
+        return kernel
+    own = source or (region.source.file if region and region.source else "")
+    names = {
+        line: f"{'' if same_file(at.file, own) else f'{os.path.basename(at.file)}:'}{at.line}"
+        for line in (region.body_lines if region else ())
+        if (at := places.get(line))
+    }
+    return replace(kernel, line_names=names)
 
 
 def kernel_places(
