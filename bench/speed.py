@@ -1,4 +1,4 @@
-"""Speed: `bench/speed.py [--kernel FILE.s]` times incc-mca against its peers, many loops in one file, and the wrapper.
+"""Speed: `bench/speed.py [--loop FILE.s]` times incc-mca against its peers, many loops in one file, and the wrapper.
 
 Every time is the best of several runs of a whole process, in milliseconds, start-up included, peers in the same run.
 Where there are two columns, processor time comes first, which other processes disturb less, then wall time. The budget
@@ -359,7 +359,7 @@ def by_iterations(blocks: list[str]) -> None:
 def main() -> int:
     """Parse the command line, print the table; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kernel", type=pathlib.Path, help="a marked assembly file instead of the built-in triad")
+    parser.add_argument("--loop", type=pathlib.Path, help="a marked assembly file instead of the built-in triad")
     parser.add_argument("--scan", type=pathlib.Path, metavar="FILE", help="time incc-scan on the blocks of this file")
     parser.add_argument("--mca", action="store_true", help="only compare incc-mca with llvm-mca")
     parser.add_argument("--osaca", default=tool("osaca"), help="OSACA's program (default: on PATH)")
@@ -369,7 +369,7 @@ def main() -> int:
             if arguments.scan:
                 scan(arguments.scan, pathlib.Path(name))
                 return 0
-            one_kernel(pathlib.Path(name), arguments.kernel, "" if arguments.mca else arguments.osaca)
+            one_kernel(pathlib.Path(name), arguments.loop, "" if arguments.mca else arguments.osaca)
             beside_llvm_mca(pathlib.Path(name))
             if arguments.mca:
                 return 0

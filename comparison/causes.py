@@ -30,7 +30,7 @@ from incc.comparison import types as c
 from incc.report import types as t
 from incc.report.hints.work import calls, expected_cycles, places
 from incc.report.types import BoundName
-from incc.report.wording import HUGE, listed, ports
+from incc.report.wording import HUGE, listed, ports, unit
 
 Kind = c.CauseKind
 
@@ -653,7 +653,7 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
     if not units:
         return []
     name = max(units, key=lambda r: r.load).name
-    unit = f"the divider of port {name[:-2]}" if name.endswith("DV") and name != "DV" else f"unit {name}"
+    divider = f"the {unit(name)}"
 
     def contributions_of(sight: Sight) -> Iterator[Contribution]:
         column = next((p for p, r in enumerate(sight.kernel.resources) if r.name == name), None)
@@ -666,9 +666,9 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
     for (_, label), heading in _headings(contributions_of(low), contributions_of(high)).items():
         more = heading.more
         if abs(more) > _NOISE:
-            words = _more_and_fewer(more, label, f" on {unit}")
+            words = _more_and_fewer(more, label, f" on {divider}")
         else:
-            texts = f"{label} occupy {unit} longer", f"{label} occupy {unit} more briefly"
+            texts = f"{label} occupy {divider} longer", f"{label} occupy {divider} more briefly"
             words = texts if heading.cycles[1] > heading.cycles[0] else texts[::-1]
         causes.append(_cause("divider", heading, *words))
     return causes

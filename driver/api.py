@@ -7,6 +7,7 @@ decoders keep data between calls, in bounded caches.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -151,8 +152,8 @@ class Model(_Frozen):
         """Return the instruction forms in the model, without conditions."""
         return tuple(self._machine.forms())
 
-    def figures(self, form: str, conditions: Iterable[str] = ()) -> Form | None:
-        """Return the µops, ports and latencies of a form.
+    def form(self, form: str, conditions: Iterable[str] = ()) -> Form | None:
+        """Return the µops, ports and latencies of a form as in the model.
 
         Args:
             form: An instruction form, as in `forms()`.
@@ -163,11 +164,11 @@ class Model(_Frozen):
         """
         return self._machine.lookup(form, frozenset(conditions))
 
-    def instruction(self, text: str) -> InstructionFigures:
+    def figures(self, instruction: str) -> InstructionFigures:
         """Return the figures of one instruction as people spell it; see `incc.figures`."""
         from incc.driver.instructions import named
 
-        return named(self._machine, text)
+        return named(self._machine, instruction)
 
     def instructions(self, pattern: str = "*") -> tuple[InstructionFigures, ...]:
         """Return the figures of the instructions that a pattern matches, sorted by their spelling.
@@ -203,7 +204,7 @@ def figures(instruction: str, mcpu: str = "native", model_path: Sequence[Path] =
     Raises:
         AnalysisError: There is no such core or instruction, or the core lacks it. The message suggests similar names.
     """
-    return Model(mcpu or "native", model_path).instruction(instruction)
+    return Model(mcpu or "native", model_path).figures(instruction)
 
 
 class _Results:
@@ -641,6 +642,7 @@ def analyze(
     from incc.driver.code import of_functions
     from incc.driver.pipeline import analyze_code, choose_model
 
+    _check_options(options)
     settings = _settings(mcpu or "native", loops, **options)
     readers = {"auto": _object if _is_object(source) else None, "asm": None, "hex": _machine_code, "obj": _object}
     reader = _one_of("input", input, readers)
@@ -677,6 +679,7 @@ def compile(
     from incc.frontends.gcc_wrapper.compile import compile_units
     from incc.frontends.gcc_wrapper.compiler import CompilerError
 
+    _check_options(options)
     settings = _settings(mcpu, "auto", **options)
     try:
         compiled = compile_units(command, folder=folder, capture=True)
@@ -778,6 +781,10 @@ def _check_assembly(unit: Unit, settings: Settings, text: str) -> None:
     what = f"{unit.assembly_file}: not assembly"
     if text and "\n" not in text:
         what = f"{text!r} is neither a file nor assembly"
+    binary = bool(text) and not text.replace("\n", "").replace("\t", "").isprintable()
+    if binary or re.fullmatch(r"([0-9a-fA-F]{2})+", text):
+        what = f"{unit.assembly_file}: not assembly" if binary else what
+        raise AnalysisError(f'{what}; for machine code, pass input="hex"')
     refused = next((statement for each in whole for statement in each.kernel.refused), None)
     raise AnalysisError(f"{what}: {refused.message}" if refused else what)
 
@@ -842,6 +849,15 @@ def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    """Raise TypeError for a name that `AnalysisOptions` lacks."""
+    from incc.support.errors import suggestion
+
+    for name in options:
+        if name not in AnalysisOptions.__annotations__:
+            raise TypeError(f"unexpected argument {name!r}{suggestion(name, AnalysisOptions.__annotations__)}")
 
 
 def _settings(

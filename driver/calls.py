@@ -90,22 +90,31 @@ def predict_calls(
 
 
 def with_near_trips(parsed: Assembly, result: UnitResult, decode: Callable[[Region], KernelCode]) -> UnitResult:
-    """Return the result with the length from which on calls come near the figures of its main loop, if there is one.
+    """Return the result with the lengths from which on calls come near the figures of their main loops.
 
-    The arguments are those of `predict_calls`.
+    A function has one if it has a single main loop. As each takes a tenth of a second, units have them only if all
+    their main loops are shown with tables. The arguments are those of `predict_calls`.
     """
+    from incc.views.text import TABLES
+
     result = replace(result, parts=unit_parts(result))
-    mains = [n for n, part in enumerate(result.parts) if part.role.of < 0]
-    region = result.results[mains[0]].kernel.region if len(mains) == 1 else None
-    if region is None or not region.is_loop or not result.parts[mains[0]].elements:
+    mains: dict[str, list[int]] = {}
+    for n, part in enumerate(result.parts):
+        region = result.results[n].kernel.region
+        if part.role.of < 0 and region is not None:
+            mains.setdefault(region.function, []).append(n)
+    if sum(map(len, mains.values())) > TABLES:
         return result
-    heads = _loops(parsed, result)[region.function]
-    for graph in control_flow(parsed, lambda name: name == region.function):
-        function = _function(parsed, graph, heads, result, decode)
+    alone = {function: of[0] for function, of in mains.items() if len(of) == 1}
+    alone = {f: n for f, n in alone.items() if result.parts[n].elements and result.results[n].kernel.is_loop}
+    loops = _loops(parsed, result)
+    lengths: dict[int, int] = {}
+    for graph in control_flow(parsed, alone.__contains__):
+        function = _function(parsed, graph, loops[graph.name], result, decode)
         near = None if isinstance(function, str) else _near(function)
         if near is not None and near > 1:
-            return replace(result, near_trips={mains[0]: near})
-    return result
+            lengths[alone[graph.name]] = near
+    return replace(result, near_trips=lengths)
 
 
 def _loops(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:

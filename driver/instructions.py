@@ -58,7 +58,9 @@ def named(model: MachineModel, text: str) -> InstructionFigures:
 
 def near(models: Sequence[MachineModel], what: str) -> str:
     """Return a suggestion of similar names for a name that no form has, "" if there are none."""
-    word = what.strip().partition(" ")[0]
+    word, _, operands = what.strip().partition(" ")
+    if operands and (forms := {rules_of(m.isa).spelled(key): None for m in models for key in matching(m, word)}):
+        return f"; there {'is' if len(forms) == 1 else 'are'} {'; '.join(list(forms)[:6])}{' …' * (len(forms) > 6)}"
     names: dict[str, str] = {}
     for rules in {model.isa: rules_of(model.isa) for model in models}.values():
         names |= {name: name for name in rules.mnemonics()}

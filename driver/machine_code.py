@@ -52,7 +52,7 @@ def machine_code(given: Given, data: bytes, file: str, name: str) -> MachineCode
         UsageError: Options exclude each other or do not apply to such input.
         AnalysisError: There is no code in the input.
     """
-    alone = "-raw" if given["raw"] else "-hex" if given["hex"] else ""
+    alone = "--raw" if given["raw"] else "--hex" if given["hex"] else ""
     kind = "" if alone else kind_of(data)
     _check(given, alone, kind, name)
     if alone:
@@ -77,15 +77,15 @@ _ASSEMBLY_ONLY = ("paths", "branch", "cfg")
 def _check(given: Given, alone: str, kind: str, name: str) -> None:
     """Check options against each other and against the kind of input. Raises UsageError."""
     if given["raw"] and given["hex"]:
-        raise UsageError("-raw and -hex cannot be combined")
+        raise UsageError("--raw and --hex cannot be combined")
     if alone or kind:
         excluded = ("auto", "function", "address", *_ASSEMBLY_ONLY) if alone else _ASSEMBLY_ONLY
         if others := [option for option in excluded if given[option]]:
-            raise UsageError(f"-{others[0]} does not apply to {alone or 'objects'}")
+            raise UsageError(f"--{others[0]} does not apply to {alone or 'objects'}")
     elif given["address"]:
-        raise UsageError(f"-address requires an object, and {name} is none")
+        raise UsageError(f"--address requires an object, and {name} is none")
     if given["address"] and given["auto"]:
-        raise UsageError("-address and -auto cannot be combined")
+        raise UsageError("--address and --auto cannot be combined")
 
 
 def read_for(given: Given, file: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -237,6 +238,8 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     """Parse the unit's assembly. Raises AnalysisError if it is not assembly, or not for `isa` (if that is given)."""
     if unit.assembly.startswith("\x7fELF"):
         raise AnalysisError(f"{unit.assembly_file}: not assembly but an ELF file; incc-scan reads objects")
+    if re.match(r'\s*(\{\s*"|\[\s*\{)', unit.assembly):
+        raise AnalysisError(f"{unit.assembly_file}: not assembly but JSON; incc-report and incc-diff read reports")
     # The comments of clang -g may contain NUL bytes.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
@@ -367,8 +370,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     else:
         decoded = decode_unit(unit, parsed, [*regions, *paths])
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
-    if unit.source:
-        kernels = _with_line_names(kernels, parsed, unit.source)
+    kernels = _with_line_names(kernels, parsed, unit.source)
     if settings.core.lacking:
         choice = _with_lacking(choice, settings.core.mcpu, kernels)
     model = choice.model
@@ -470,22 +472,25 @@ def _trips_of(
 
 
 def _with_line_names(kernels: Sequence[KernelCode], parsed: Assembly, source: str) -> list[KernelCode]:
-    """Return the kernels of a compiled source with the names of its lines."""
-    wanted = {line for kernel in kernels if kernel.region for line in kernel.region.body_lines}
-    files: dict[str, str] = {}
-    names: dict[int, str] = {}
-    for statement in parsed.statements:
-        at = statement.location
-        if at is None or statement.line not in wanted:
-            continue
-        if at.file not in files:
-            files[at.file] = "" if same_file(at.file, source) else f"{os.path.basename(at.file)}:"
-        names[statement.line] = f"{files[at.file]}{at.line}"
-    bodies = [kernel.region.body_lines if kernel.region else () for kernel in kernels]
-    return [
-        replace(kernel, line_names={line: names[line] for line in body if line in names})
-        for kernel, body in zip(kernels, bodies, strict=True)
-    ]
+    """Return the kernels of a compiled source, or those with lines of a source, with the names of these lines.
+
+    The lines of the source, or else of a kernel's own file, are numbers alone.
+    """
+    places = {statement.line: at for statement in parsed.statements if (at := statement.location)}
+    return [_with_names(kernel, places, source) for kernel in kernels]
+
+
+def _with_names(kernel: KernelCode, places: Mapping[int, SourceLocation], source: str) -> KernelCode:
+    region = kernel.region
+    if not source and (region is None or region.source is None):
+        return kernel
+    own = source or (region.source.file if region and region.source else "")
+    names = {
+        line: f"{'' if same_file(at.file, own) else f'{os.path.basename(at.file)}:'}{at.line}"
+        for line in (region.body_lines if region else ())
+        if (at := places.get(line))
+    }
+    return replace(kernel, line_names=names)
 
 
 def kernel_places(
@@ -524,23 +529,27 @@ def check_readable(model: MachineModel) -> None:
 
 def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[KernelCode]) -> ChosenModel:
     """Add LLVM's figures for instructions that the model lacks."""
-    model = choice.model
-    lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+    lacking = _lacking(choice.model, kernels)
     if not lacking:
         return choice
     from incc.models.importers.llvm.missing_forms import with_figures
 
-    model, added = with_figures(model, cpu, lacking)
+    model, added = with_figures(choice.model, cpu, lacking)
     text = f"{cpu} lacks {len(added)} of the instructions, which have LLVM's figures for it" if added else ""
     return ChosenModel(model, choice.reason, "; ".join(filter(None, (choice.note, text))))
 
 
-def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
-    """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
+def _lacking(model: MachineModel, kernels: Sequence[KernelCode]) -> set[str]:
+    """Return the forms in kernels that the model lacks. Raises AnalysisError for an invalid model."""
     try:
-        lacking = {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
+        return {i.form for k in kernels for i in k.instructions if model.lookup(i.form, i.traits) is None}
     except ModelError as error:
         raise AnalysisError(str(error)) from error
+
+
+def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
+    """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
+    lacking = _lacking(model, kernels)
     if not lacking:
         return model, {}
     from incc.models.borrowed import with_borrowed

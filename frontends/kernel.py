@@ -437,7 +437,7 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
     line_names: Mapping[int, str] | None = None
     """The names of the source's lines, such as "12" or "vec.h:12", by the lines of the assembly that come from them.
 
-    None if the assembly is what the user wrote.
+    None if no line of a source is known: the assembly is what the user wrote.
     """
     pace: int = 0
     """The elements that an iteration advances a loop's counter by, 0 if unknown.

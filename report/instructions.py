@@ -41,6 +41,12 @@ class InstructionFigures(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     """Facts beside the figures, such as "derived" or "breaks dependencies"."""
 
+    def __str__(self) -> str:
+        uops = f"{self.uops} µop{'' if self.uops == 1 else 's'}"
+        figures = f"latency {self.latency or 'unknown'}, throughput {self.throughput:.3g}, {uops}"
+        notes = "".join(f"; {note}" for note in self.notes)
+        return f"{self.instruction} on {self.model}: {figures}, ports {self.ports or 'none'}{notes}"
+
 
 def figures_of(model: MachineModel, form: str, conditions: Sequence[str] = ()) -> InstructionFigures | None:
     """Return the figures of a form under conditions, None if the model lacks the form."""

@@ -372,10 +372,8 @@ def _divider_cause(kernel: KernelCode, bound: BoundKernel, analysis: Analysis) -
     if name.startswith("TP "):
         # Serialising and locked instructions: measured to take this long, which their µops' ports do not explain.
         title = "measured throughput of one instruction"
-    elif name.endswith("DV") and name != "DV":
-        title = f"divider of port {name[:-2]}"
     else:
-        title = f"unit {name}"
+        title = wording.unit(name)
     return f"{title} ({wording.places(kernel, users)})"
 
 

@@ -34,6 +34,15 @@ def counted(count: int, singular: str, plural: str = "") -> str:
     return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
+def unit(name: str) -> str:
+    """Return the name of a unit that is no port, as the models spell it, for a sentence."""
+    if not name.endswith("DV"):
+        return f"unit {name}"
+    return {"": "divider", "I": "integer divider", "F": "floating-point divider"}.get(
+        name[:-2], f"divider of port {name[:-2]}"
+    )
+
+
 def cycles(count: float | Fraction) -> str:
     """Return a duration for a sentence: 1 cycle, 2.25 cycles."""
     text = number(count)

@@ -22,7 +22,7 @@ def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = 
     """Write a file or append to it under a lock, so that appended texts of parallel jobs do not mix.
 
     Args:
-        path: The file.
+        path: The file; - for standard output.
         text: The text; str is written as UTF-8.
         append: Append to the file.
         wait: Wait for a reader if the file is a pipe; a compilation must not wait.
@@ -32,6 +32,9 @@ def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = 
     """
     import fcntl
 
+    if path == "-":
+        write_output(text)
+        return
     if "\0" in path:
         raise no_file_name(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
@@ -74,12 +77,20 @@ def replace_file(path: str, text: str | bytes) -> None:
         raise
 
 
+def write_output(text: str | bytes) -> None:
+    """Write a text to standard output, behind what is still in its buffer. Raises OSError."""
+    if sys.stdout is None:  # closed when we were started
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    sys.stdout.flush()
+    write_all(1, text)
+
+
 def write_whole(path: str, text: str) -> None:
-    """Replace a file, or the target of a link, atomically; write to a pipe or device. Raises OSError."""
+    """Replace a file, or the target of a link, atomically; write to a pipe, a device, or - . Raises OSError."""
     if "\0" in path:
         raise no_file_name(path)
     path = os.path.realpath(path) if os.path.islink(path) else path
-    if os.path.exists(path) and not os.path.isfile(path):
+    if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         write_file(path, text)
     else:
         replace_file(path, text)

@@ -98,6 +98,11 @@ class Layout:
         """Return a place in the source as file:line."""
         return f"{self.file(place.file)}:{place.line}"
 
+    def assembly_place(self, source: str, assembly_file: str, line: int) -> str:
+        """Return a line of assembly as file:line, or after the source if the assembly was a compiler's and is gone."""
+        kept = is_kept(source, assembly_file)
+        return f"{self.file(assembly_file)}:{line}" if kept else f"{self.file(source)} asm {line}"
+
     def paint(self, text: str, style: str) -> str:
         """Return the text in a style (ANSI parameters), unchanged without colour or if it is blank."""
         return f"\033[{style}m{text}\033[0m" if self.colour and style and text.strip() else text
@@ -139,6 +144,11 @@ def _in_order(kernels: Sequence[t.KernelReport]) -> list[t.KernelReport]:
         return (n, -1) if main is None else (main, n)
 
     return [kernels[n] for n in sorted(range(len(kernels)), key=place)]
+
+
+def is_kept(source: str, assembly_file: str) -> bool:
+    """Return True unless assembly was a compiler's, of a source, and is not kept."""
+    return source in ("", assembly_file) or "/" in assembly_file
 
 
 def short_files(paths: Iterable[str]) -> dict[str, str]:

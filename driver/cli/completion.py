@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 
 import msgspec
 
 from incc.driver.cli.command import NAMES, Command, names
 from incc.driver.cli.kinds import MCA, WRAPPER, Option
-from incc.driver.cli.usage import COMMANDS
+from incc.driver.cli.usage import command_of
 
 _HEAD = """\
 # Completion of incc's commands for bash, and for zsh through bashcompinit.
@@ -69,15 +68,7 @@ class _Completed(msgspec.Struct, frozen=True, kw_only=True):
 
 def script() -> str:
     """Return the shell script."""
-    return "\n".join([_HEAD, *(_function(name, _completed(_command(name))) for name in NAMES)])
-
-
-def _command(name: str) -> Command:
-    if name in COMMANDS:
-        return COMMANDS[name]
-    # By name, since the commands import this module.
-    command: Command = importlib.import_module(f"incc.driver.commands.{name.removeprefix('incc-')}").COMMAND
-    return command
+    return "\n".join([_HEAD, *(_function(name, _completed(command_of(name))) for name in NAMES)])
 
 
 def _completed(command: Command) -> _Completed:

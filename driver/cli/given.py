@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from incc.driver import UsageError
-from incc.driver.cli.kinds import MANY, MCA, MOST, WRAPPER, Option, read_value
+from incc.driver.cli.kinds import MANY, MCA, MOST, NO_VALUE, WRAPPER, Option, read_value
 from incc.driver.cli.options import OPTIONS, PAGE_ITERATIONS, find, options_of
 from incc.driver.settings import REPORTED, Settings, with_values
 from incc.support.errors import suggestion
@@ -48,7 +48,7 @@ class Given:
             self.names.add(option.into)
 
     def _read(self, option: Option, spelled: str, value: str | None) -> Any:
-        if not value and option.kind not in ("switch", "flag", "mode"):
+        if not value and option.kind not in NO_VALUE:
             raise UsageError(f"{spelled} needs a value: {spelled}=…")
         if option.kind == "views":
             return _views(spelled, value or "")

@@ -75,6 +75,8 @@ class Option(msgspec.Struct, frozen=True):
 
     def spelled(self, command: str) -> str:
         """Return the name as written on a command line."""
+        if command == MCA:
+            return f"-{self.name.lstrip('-')}"
         return self.name if self.name.startswith("-") else PREFIXES[command] + self.name
 
     def choices(self) -> list[str]:
@@ -83,7 +85,7 @@ class Option(msgspec.Struct, frozen=True):
 
     @property
     def needs_value(self) -> bool:
-        return self.kind not in ("switch", "flag", "mode", "changes")
+        return self.kind not in (*NO_VALUE, "changes", "attached")
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -256,10 +258,8 @@ def _text(option: str, value: str) -> str:
     return value
 
 
-def _file(option: str, value: str) -> str:
-    if not value:
-        raise UsageError(f"{option} needs a file name")
-    return value
+def _output(option: str, value: str) -> str | None:
+    return value if value != "-" else None
 
 
 def _thousand(option: str, value: str) -> int:
@@ -278,7 +278,9 @@ def _minutes(option: str, text: str) -> float:
 
 ONE: dict[str, Callable[[str, str], Any]] = {
     "text": _text,
-    "file": _file,
+    "file": _text,
+    "attached": _text,
+    "output": _output,
     "number": _number,
     "uint": _uint,
     "int": _int,
@@ -298,6 +300,7 @@ ONE: dict[str, Callable[[str, str], Any]] = {
 """The readers of values by kind. They take the option's name for messages, and raise UsageError."""
 MANY: dict[str, Callable[[str, str], Any]] = {
     "list": _text,
+    "texts": _text,
     "commas": _text,
     "places": _place,
     "addresses": _addresses,
@@ -309,13 +312,17 @@ MANY: dict[str, Callable[[str, str], Any]] = {
 YES, NO = ("true", "1", "TRUE", "True"), ("false", "0", "FALSE", "False")
 """The values of a switch that LLVM accepts."""
 
-KINDS = frozenset(("switch", "flag", "mode", "choice", "views", "operand", "rest", *ONE, *MANY))
+NO_VALUE = ("switch", "flag", "mode")
+"""The kinds that may be without a value."""
+
+KINDS = frozenset((*NO_VALUE, "choice", "views", "operand", "rest", *ONE, *MANY))
 """The kinds of options, by their values.
 
 A switch is true or false, true without a value. A flag has no value. A mode has one of several values or none, which
-is "all"; a choice must have one of several. Kinds in `MANY` are repeatable. A uint is a number in LLVM's notation, an
-int may be negative, a file is a file to write, an operand has no dashes, and the
-rest is all arguments from the first operand on.
+is "all"; a choice must have one of several. Kinds in `MANY` are repeatable, and texts may be empty. A uint is a number
+in LLVM's notation, an int may be negative. A file is a file to write, an output is the file of the result, None for -
+(standard output). An attached value is never the next word, an operand has no dashes, and the rest is all arguments
+from the first operand on.
 """
 
 
@@ -327,6 +334,8 @@ def read_value(option: Option, spelled: str, value: str | None) -> Any:
         spelled: Its name as written.
         value: The text of the value; None without one.
     """
+    if not value and option.kind not in (*NO_VALUE, "texts"):
+        raise UsageError(f"{spelled} needs a {'file name' if option.kind in ('file', 'output') else 'value'}")
     if option.kind == "switch":
         if value not in (None, *YES, *NO):
             raise UsageError(f"{spelled} is true or false, not {value!r}")
@@ -358,7 +367,7 @@ def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()
         for option, file in targets:
             if "\0" in file:
                 raise UsageError(f"{option}={file}: the name contains a NUL".replace("\0", "\\0"))
-            if os.path.isdir(file) or file.startswith("/dev/"):
+            if file == "-" or os.path.isdir(file) or file.startswith("/dev/"):
                 continue
             path = os.path.realpath(file)
             if path in taken:

@@ -88,12 +88,6 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             _flag("remarks", "print the report as compiler diagnostics on stderr (without --analyze: not as text)")
         ),
         Option("sarif=FILE.sarif", "file", "write the report as SARIF 2.1.0, for editors and code hosting"),
-        *_of_mca(
-            _flag("emit-marked", "write only the assembly, with markers around the loops or lines, for other tools"),
-            Option(
-                "marker=osaca|llvm-mca|iaca|all", "choice", "markers that -emit-marked writes (default: all)", "all"
-            ),
-        ),
         Option(
             "opt-record=FILE.opt.yaml",
             "file",
@@ -101,14 +95,14 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         ),
         *_of_wrapper(
             Option("keep-assembly=FOLDER", "text", "keep the assembly to which the report's lines refer"),
-            Option("--emit-marked=FILE", "text", "write the assembly with markers around the loops, for other tools"),
-            Option(
-                "--marker=osaca|llvm-mca|iaca|all",
-                "choice",
-                "markers that --emit-marked writes (default: all)",
-                "all",
-            ),
         ),
+        Option(
+            "--emit-marked=FILE",
+            "attached",
+            "write the assembly with markers around the loops or lines, for other tools; alone, no report",
+            wrapper_help="write the assembly with markers around the loops, for other tools",
+        ),
+        Option("--marker=osaca|llvm-mca|iaca|all", "choice", "markers that --emit-marked writes (default: all)", "all"),
     ),
     "analyse": (
         in_table(
@@ -447,21 +441,29 @@ def _options_by_name(command: str) -> dict[str, Option]:
 
 
 def has(command: str, spelled: str) -> bool:
-    """Return True if the command has an option of this name (for incc-mca with one dash)."""
-    return spelled in _options_by_name(command)
+    """Return True if the command has an option of this name."""
+    return _one_dash(command, spelled) in _options_by_name(command)
 
 
 def find(command: str, spelled: str) -> Option:
-    """Return the option of this name (for incc-mca with one dash).
+    """Return the option of this name.
 
     Raises:
         UsageError: There is no such option. The message suggests the nearest name.
     """
     options = _options_by_name(command)
-    if spelled not in options:
+    name = _one_dash(command, spelled)
+    if name not in options:
         # The prefix that all names share would make all of them similar.
         prefix = PREFIXES[command]
         names = sorted(name.removeprefix(prefix) for name in options if name.startswith(prefix))
-        near = nearest(spelled.removeprefix(prefix), names)
-        raise UsageError(f"unknown option {spelled}" + (f"; did you mean {prefix}{near[0]}?" if near else ""))
-    return options[spelled]
+        near = nearest(name.removeprefix(prefix), names)
+        dashes = "--" if spelled.startswith("--") and command == MCA else prefix
+        meant = f"; did you mean {dashes}{near[0]}?" if near else ""
+        raise UsageError(f"unknown option {spelled}{meant}")
+    return options[name]
+
+
+def _one_dash(command: str, spelled: str) -> str:
+    """Return the name of an option; incc-mca accepts one dash or two."""
+    return f"-{spelled.lstrip('-')}" if command == MCA else spelled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from incc.driver.cli.command import HELP, VERSION, Command, help_text, usage_lines
 from incc.driver.cli.kinds import MANY, Option, read_value
 from incc.driver.messages import guarded
+from incc.support.errors import suggestion
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
@@ -91,7 +93,30 @@ class Parser(argparse.ArgumentParser):
         return help_text(self.command)
 
     def error(self, message: str) -> NoReturn:
+        for pattern, text in _REWORDED:
+            message = re.sub(pattern, text, message)
         self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        names = [] if action.choices is None else list(action.choices)
+        if not names or value in names:
+            return
+        if self.command.commands:
+            near = suggestion(value, names, otherwise=f"; there are {', '.join(names)}")
+            self.error(f"unknown command {value!r}{near}")
+        self.error(f"{value!r} is not one of {', '.join(names)}")
+
+    def _refuse(self, rest: Sequence[str]) -> None:
+        """Exit with an error if there are arguments that nothing has read."""
+        if not rest:
+            return
+        name = rest[0].partition("=")[0]
+        if not name.startswith("-"):
+            self.error(f"unexpected argument {rest[0]!r}")
+        from incc.driver.cli.usage import others_with
+
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        self.error(f"unknown option {name}{others_with(name) or suggestion(name, known)}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments like argparse; print the output of `--help=man` etc. and exit, even if others are invalid.
@@ -110,11 +135,14 @@ class Parser(argparse.ArgumentParser):
 
                     sys.exit(print_help(self.command, wanted))
         parsed = super().parse_known_args(args, namespace)
-        if parsed[1] and namespace is None and not self._is_intermixed and not self._has_rest():
+        if self._is_intermixed or namespace is not None:
+            return parsed
+        if parsed[1] and not self._has_rest():
             # There may be operands behind options that follow other operands.
             self._is_intermixed = True
             parsed = self.parse_known_intermixed_args(args)
-        return parsed
+        self._refuse([word for word in parsed[1] if word != "--"])
+        return parsed[0], []
 
     def _has_rest(self) -> bool:
         """Return True if the parser has sub-commands, or an operand that takes all further arguments."""
@@ -130,7 +158,7 @@ def _settings(option: Option) -> dict[str, Any]:
         return {**settings, "action": "store_const", "const": option.stands_for, "default": argparse.SUPPRESS}
     if kind == "flag":
         return {**settings, "action": "store_false" if option.default else "store_true"}
-    settings["default"] = option.default
+    settings["default"] = _Default(option.default) if isinstance(option.default, str) else option.default
     if kind == "rest":
         return {"nargs": argparse.REMAINDER}
     if kind == "operand":
@@ -147,12 +175,25 @@ def _settings(option: Option) -> dict[str, Any]:
     if kind in MANY:
         settings |= {"action": "append", "default": None if option.default is None else []}
     if value.startswith("["):
-        settings |= {"nargs": "?", "const": ""}
+        settings |= {"nargs": "?", "const": _Default()}
     elif value.endswith("…"):
         settings["nargs"] = "+"
     return {**settings, "type": partial(_read, option), "required": option.required}
 
 
+class _Default(str):
+    """A default value, to tell it from the same value on a command line: argparse reads defaults, too."""
+
+
 def _read(option: Option, text: str) -> Any:
-    # argparse reads defaults, too.
-    return text if text == option.default else read_value(option, option.name, text)
+    return str(text) if isinstance(text, _Default) else read_value(option, option.name, text)
+
+
+_REWORDED = (
+    (r"argument -h/--help: ignored explicit argument .*", f"--help takes {' or '.join(HELP.choices())}, or no value"),
+    (r"argument ([^/: ]+)\S*: ignored explicit argument .*", r"\1 takes no value"),
+    (r"argument ([^/: ]+)\S*: not allowed with argument ([^/ ]+).*", r"\2 and \1 cannot be combined"),
+    (r"argument ([^/: ]+)\S*: expected .*", r"\1 needs a value"),
+    (r"the following arguments are required: ([^/ ,]+).*", r"\1 is required"),
+)
+"""Patterns of argparse's messages, and messages in their place."""

@@ -16,7 +16,12 @@ MODEL_PATH = Option(
     "--model-path FOLDER|FILE", "list", "look for models there first (repeatable)", (), sets="core.model_path"
 )
 OUTPUT = Option(
-    "-o FILE", "file", "write the result to FILE (default: standard output)", None, aliases=("--output",), into="output"
+    "-o FILE",
+    "output",
+    "write the result to FILE (default: standard output)",
+    None,
+    aliases=("--output",),
+    into="output",
 )
 HTML = Option("--html FILE", "file", "write an HTML page", None)
 COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."

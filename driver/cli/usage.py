@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from incc.driver.cli.command import ENVIRONMENT, Command, OptionGroup
+import importlib
+
+from incc.driver.cli.command import ENVIRONMENT, NAMES, Command, OptionGroup, names
 from incc.driver.cli.kinds import MCA, WRAPPER
 from incc.driver.cli.options import options_of
 from incc.driver.cli.shared import COMPILED
@@ -76,3 +78,22 @@ COMMANDS = {
         "for a mistake in the options",
     ),
 }
+
+
+def command_of(name: str) -> Command:
+    """Return the command of this name."""
+    if name in COMMANDS:
+        return COMMANDS[name]
+    # By name, since the commands import the modules of this package.
+    command: Command = importlib.import_module(f"incc.driver.commands.{name.removeprefix('incc-')}").COMMAND
+    return command
+
+
+def others_with(option: str) -> str:
+    """Return a hint at the commands that have an option which one of them lacks; "" if none has it."""
+    having = []
+    for command in map(command_of, NAMES):
+        shown = [each for group in command.all_groups() for each in group.options]
+        if command.name != WRAPPER and any(option in names(each, command.name) for each in shown):
+            having.append(command.name)
+    return f"; {', '.join(having)} {'has' if len(having) == 1 else 'have'} it" if having else ""

@@ -26,6 +26,7 @@ from incc.driver.deliver import write_stream
 from incc.driver.messages import fail, say
 from incc.driver.pipeline import ChosenModel, choose_model, decode_unit, in_gnu_syntax, read_assembly, select
 from incc.driver.settings import Scope
+from incc.driver.sources import compiled_source, is_source
 from incc.frontends.asm.regions import marked_regions
 from incc.frontends.kernel import KernelCode
 from incc.frontends.unit import Unit
@@ -93,10 +94,13 @@ COMMAND = Command(
                 "is; -o FILE keeps the throughputs (docs/ports.md)",
             ),
             Option(
-                "--kernel FILE",
+                "--loops FILE",
                 "list",
-                "measure the marked regions or innermost loops of an assembly file (repeatable)",
+                "measure the marked regions or innermost loops of assembly or of a source, which is compiled as by "
+                "incc-mca (repeatable)",
+                (),
             ),
+            shared.function("with --loops: measure"),
             Option("--repeat N", "thousand", "take the median of N measurements (default: 1)", 1),
             Option("--unroll N", "thousand", "links of a chain (default: 16)", 16),
             Option("--no-counters", "flag", "use the clock even if there are performance counters"),
@@ -132,6 +136,7 @@ COMMAND = Command(
             ),
         ),
     ),
+    hidden=(Option("--kernel FILE", "list", default=(), into="loops"),),
     environment=ENVIRONMENT,
     status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
 )
@@ -189,13 +194,15 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("-o and --resume must name the same file")
     if options.serial and options.parallel:
         raise UsageError("--serial and --parallel cannot be combined")
-    for other in ("pairs", "kernel", "serial", "parallel", "ports", "html"):
+    for other in ("pairs", "loops", "serial", "parallel", "ports", "html"):
         if options.port_sets and getattr(options, other):
             raise UsageError(f"--port-sets and --{other} cannot be combined")
     for name in ("relative", "port_count", "issue_width"):
         if getattr(options, name) and not options.port_sets:
             raise UsageError(f"--{name.replace('_', '-')} requires --port-sets")
-    if not (options.forms or options.all or options.match or options.kernel):
+    if options.function and not options.loops:
+        raise UsageError("--function requires --loops")
+    if not (options.forms or options.all or options.match or options.loops):
         raise UsageError(NO_FORM)
     if options.html.endswith(".svg") and not options.pairs:
         raise UsageError(f"{options.html}: an .svg file requires --pairs")
@@ -264,6 +271,9 @@ def _forms(options: argparse.Namespace, core: MeasuredCore) -> list[Named]:
     forms: list[Named] = []
     mistakes: list[str] = []
     for text in options.forms:
+        if os.path.isfile(text):
+            mistakes.append(f"{text} is a file; measure its loops with --loops={text}")
+            continue
         try:
             forms.append(read(text, core))
         except Unreadable as error:
@@ -285,24 +295,43 @@ def _key(form: Named) -> str:
 def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str, KernelCode]]:
     """Return the kernels of the files, with their names. Raises UsageError."""
     named: list[tuple[str, KernelCode]] = []
-    for path in options.kernel:
+    functions = tuple(options.function)
+    for path in options.loops:
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                unit = in_gnu_syntax(Unit(assembly=file.read(), assembly_file=path))
+            unit = _unit(path, options.mcpu)
             parsed = read_assembly(unit, model.isa)
-            regions, _ = marked_regions(parsed)
-            if not regions:
-                regions = select(unit, parsed, Scope(regions="loops", system_headers=True)).regions
-            kernels = decode_unit(unit, parsed, regions)
+            marked, _ = marked_regions(parsed)
+            scope = Scope(regions="marked" if marked else "loops", functions=functions, system_headers=True)
+            selection = select(unit, parsed, scope)
+            kernels = decode_unit(unit, parsed, selection.regions)
         except AnalysisError as error:
             where = "" if str(error).startswith(path) else f"{path}: "
             raise UsageError(f"{where}{error}") from error
         if not kernels:
-            raise UsageError(f"{path}: no loop and no marked region")
+            where = f" in a function named {' or '.join(functions)}" if functions else ""
+            raise UsageError(f"{path}: no loop and no marked region{where}")
         for refused in (statement for kernel in kernels for statement in kernel.refused):
             _say(f"{path}:{refused.line}: {refused.message}")
-        named += [(f"{path}:{k.region.first_line if k.region else 1}", k) for k in kernels]
+        named += [(f"{path}:{_line_of(unit, k)}", k) for k in kernels]
     return named
+
+
+def _unit(path: str, mcpu: str) -> Unit:
+    """Read assembly, or compile a source. Raises AnalysisError, and OSError for assembly."""
+    if is_source(path):
+        unit, note = compiled_source(path, mcpu)
+        _say(f"note: {note}")
+        return unit
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return in_gnu_syntax(Unit(assembly=file.read(), assembly_file=path))
+
+
+def _line_of(unit: Unit, kernel: KernelCode) -> int:
+    """Return a kernel's line, of the source if it was compiled."""
+    region = kernel.region
+    if region is None:
+        return 1
+    return region.source.line if unit.source and region.source else region.first_line
 
 
 # --- measuring --------------------------------------------------------------------------------------------------------

@@ -18,7 +18,9 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
+from incc.driver.cores import named_cores
 from incc.driver.messages import say
+from incc.support.errors import AnalysisError
 from incc.support.workers import cpus
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return the build's exit status, or 2 for a mistake on the command line."""
-    return run(COMMAND, arguments, _run, prints=False)
+    return run(COMMAND, arguments, _run, (AnalysisError,), USAGE, prints=False)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -105,6 +107,12 @@ def _run(options: argparse.Namespace) -> int:
     if not command:
         _say("error: no build command; name one after --, as in: incc-build -- make -j8")
         return USAGE
+    if options.mcpu:
+        from incc.driver.pipeline import choose_model
+
+        # Compilations would only print warnings.
+        for name in named_cores(options.mcpu):
+            choose_model(name, "", tuple(options.model_path))
     from incc.driver.builds.workers import Queue
     from incc.support.files import no_file_name
 

@@ -65,7 +65,7 @@ COMMAND = Command(
             ),
             Option(
                 "--flags FLAGS",
-                "list",
+                "texts",
                 "with --run: add flags; each use makes a variant: --flags='-O3 -ffast-math' (repeatable)",
             ),
             shared.mcpu(
@@ -91,7 +91,7 @@ COMMAND = Command(
             Option("--detail", "flag", "show figures and causes of every row"),
             Option(
                 "--side-by-side[=FUNCTION[:LINE]]",
-                "list",
+                "texts",
                 "show assembly side by side, for all rows or these functions (repeatable)",
                 None,
             ),

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from incc.driver import UsageError
 from incc.driver.cli.given import Given, llvm_views
 from incc.driver.cli.kinds import MCA, check_targets
+from incc.driver.cli.options import has
 from incc.driver.cores import cores_of
 from incc.driver.llvm_mca.options import expanded, read, requested_help
 from incc.driver.machine_code import MachineCode, machine_code, read_for
@@ -44,26 +45,35 @@ if TYPE_CHECKING:
 class McaOptions:
     """The parsed command line."""
 
-    __slots__ = ("file", "given", "ignored", "narrow")
+    __slots__ = ("file", "given", "ignored", "marked", "narrow", "output")
 
     def __init__(self, arguments: list[str]) -> None:
         """Read a command line. Raises UsageError."""
-        line = read(_with_changes(arguments))
+        line = read(_with_changes(arguments), several="; incc-scan takes several")
         self.given = line.given
         self.file = line.file  # "" or - for standard input
         self.ignored = line.ignored
         self.narrow = False  # the target is one of 32 bits
         if self.given["output-asm-variant"] not in (-1, 0, 1):
             raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {self.given['output-asm-variant']}")
-        written = {"o": self.given["o"], **self.given.files()}
-        targets = [(f"-{name}", file) for name, file in written.items() if file not in ("", "-")]
-        if targets:
-            check_targets(targets, [self.file] if self.file not in ("", "-") else [])
+        self.output, self.marked = self.given["o"], self.given["--emit-marked"]
+        if self.marked == "-" and self.output:  # the former spelling
+            self.output, self.marked = "", self.output
+        written = {"-o": self.output, "--emit-marked": self.marked}
+        written |= {f"--{name}": file for name, file in self.given.files().items()}
+        for option, file in written.items():
+            if file.startswith("-") and has(MCA, file):
+                raise UsageError(f"{option} needs a file name; {file} is an option")
+        check_targets([each for each in written.items() if each[1]], [self.file] if self.file not in ("", "-") else [])
 
     def request(self) -> DeliveryRequest:
         """Return the request for the report's delivery."""
-        output = self.given["o"]
-        return self.given.request(self.given["format"], output if output != "-" else "")
+        return self.given.request(self.given["format"], self.output if self.output != "-" else "")
+
+    @property
+    def marks_only(self) -> bool:
+        """True if the marked assembly is requested, and no report."""
+        return bool(self.marked) and not (self.output or self.given.files() or "format" in self.given.names)
 
 
 def main(arguments: list[str] | None = None, program: str = "") -> int:
@@ -185,8 +195,10 @@ def _run(options: McaOptions, settings: Settings) -> int:
         settings = replace(settings, kernel=replace(settings.kernel, cold_iterations=cold))
     try:
         source = _source(options)
-        if options.given["emit-marked"]:
-            return _emit_marked(source, options, settings)
+        if options.marked:
+            _write_marked(source, options, settings)
+        if options.marks_only:
+            return 0
         if "LLVM-MCA-LATENCY" in source.text and not options.given["disable-im"]:
             settings = with_values(settings, {"kernel.altered.latencies": latencies(source.text)})
         report = _report(source, settings)
@@ -245,26 +257,20 @@ def _source(options: McaOptions) -> _Source:
     return _Source(name=name, text=text, as_read=as_read)
 
 
-def _emit_marked(source: _Source, options: McaOptions, settings: Settings) -> int:
+def _write_marked(source: _Source, options: McaOptions, settings: Settings) -> None:
     """Write the assembly with markers around the innermost loops, or the lines. Raises AnalysisError and UsageError."""
-    from incc.driver.deliver import write_stream
     from incc.driver.pipeline import marked_text
 
     if source.code is not None or source.core_alone:
-        raise UsageError("-emit-marked needs assembly")
+        raise UsageError("--emit-marked needs assembly")
     unit = source.compiled or Unit(assembly=source.as_read, assembly_file=source.name)
-    text = marked_text(unit, replace(settings.scope, regions="loops"), options.given["marker"])
+    text = marked_text(unit, replace(settings.scope, regions="loops"), options.given["--marker"])
     if text == source.as_read:
         raise AnalysisError(f"{source.name}: no loop or line to put markers around")
-    output = options.given["o"]
     try:
-        if output not in ("", "-"):
-            write_file(output, text)
-        else:
-            write_stream(sys.stdout, lambda width, colour: text)
+        write_file(options.marked, text)
     except OSError as error:
-        raise AnalysisError(f"{output or '<stdout>'}: {error.strerror}") from None
-    return 0
+        raise AnalysisError(f"{options.marked}: {error.strerror}") from None
 
 
 def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
@@ -293,7 +299,7 @@ def _finish(
         lines.append(
             f"{source.name}: error: no function of such a name has a loop: {', '.join(settings.scope.functions)}"
         )
-    lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "-")]
+    lines += [f"{m.where}: error: {m.text}" for m in unmet(report, settings, request, "--")]
     source_lines = source.as_read.split("\n") if problems else []
     # Analyses for several cores have the same problems.
     for line in dict.fromkeys([*(shown(each, source_lines) for each in problems), *lines]):

@@ -100,7 +100,7 @@ def _show(args: argparse.Namespace) -> int:
         parts = [part for model in models for part in _parts(args, model, forms if pattern else [])]
         _write(args, lambda layout: _separated(part(layout) for part in parts), dict)
     if not in_words or args.html:
-        _show_table(args, instruction_table(models, forms, pattern, args.sort, args.top), models, not in_words)
+        _show_table(args, instruction_table(models, forms, pattern, args.sort, args.top), not in_words)
     return OK
 
 
@@ -108,9 +108,7 @@ def _all_forms(model: MachineModel) -> list[str]:
     return sorted(model.forms())
 
 
-def _show_table(
-    args: argparse.Namespace, table: InstructionTable, models: Sequence[MachineModel], printed: bool
-) -> None:
+def _show_table(args: argparse.Namespace, table: InstructionTable, printed: bool) -> None:
     """Write a table of instructions to the output, unless only the page is wanted, and to the page."""
     pages = [args.output] * (args.format == "html") + [args.html] * bool(args.html)
     for path in pages:
@@ -118,8 +116,16 @@ def _show_table(
 
         write_rendered(path, lambda width, colour: page.render(table))
     if printed and args.format != "html":
-        lines = instruction_lines if len(models) <= MOST_BESIDE else by_core
-        _write(args, lambda layout: lines(table, layout), lambda: table)
+        _write(args, lambda layout: _table_lines(table, layout), lambda: table)
+
+
+def _table_lines(table: InstructionTable, layout: Layout) -> Iterable[str]:
+    """Return a table with its cores side by side, if there are few and their columns have room."""
+    if len(table.cores) > MOST_BESIDE:
+        return by_core(table, layout)
+    lines = list(instruction_lines(table, layout))
+    too_wide = layout.width and any(len(line) > layout.width or "…" in line for line in lines)
+    return by_core(table, layout) if too_wide and len(table.cores) > 1 else lines
 
 
 def _parts(

@@ -8,8 +8,8 @@ import msgspec
 
 from incc.driver import UsageError
 from incc.driver.cli.given import Given
-from incc.driver.cli.kinds import MCA, NO, YES
-from incc.driver.cli.options import find
+from incc.driver.cli.kinds import MCA, NO, YES, Option
+from incc.driver.cli.options import find, has
 
 _LIBRARY_SWITCHES = """
 W asm-show-inst color crel disable-symbolication dwarf64 emit-compact-unwind-non-canonical fatal-warnings fdpic
@@ -37,8 +37,18 @@ class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """The options without effect, as they are written."""
 
 
-def read(arguments: Sequence[str]) -> CommandLine:
-    """Read a command line. Raises UsageError."""
+def _find(spelled: str) -> Option:
+    """Return an option. Raises UsageError, which names the other commands that have it."""
+    if not has(MCA, spelled):
+        from incc.driver.cli.usage import others_with
+
+        if others := others_with(spelled):
+            raise UsageError(f"unknown option {spelled}{others}")
+    return find(MCA, spelled)
+
+
+def read(arguments: Sequence[str], several: str = "") -> CommandLine:
+    """Read a command line. Raises UsageError, for several input files with this hint."""
     given = Given(MCA)
     files: list[str] = []
     order: dict[str, int] = {}
@@ -52,26 +62,28 @@ def read(arguments: Sequence[str]) -> CommandLine:
         elif argument.startswith("---"):
             raise UsageError(f"unknown option {argument}")
         else:
-            name, equals, text = argument.lstrip("-").partition("=")
-            value = text if equals else None
+            spelled, equals, text = argument.partition("=")
+            name, value = spelled.lstrip("-"), text if equals else None
             if name in IGNORED:
                 if IGNORED[name] and value is None:
                     next(rest, "")
                 ignored.append(f"-{name}")
                 continue
-            option = find(MCA, f"-{name}")
+            option = _find(spelled)
             if option.name == "instruction-tables":  # a switch up to LLVM 21
                 value = {**dict.fromkeys(YES, "normal"), **dict.fromkeys(NO, "none")}.get(value or "true", value)
-            if value is None and option.needs_value:
+            if value is None and option.kind == "attached":
+                value = "-"  # a former spelling, in which -o names the file
+            elif value is None and option.needs_value:
                 value = next(rest, "")
             order[option.name] = position
             if value == "" and (option.kind == "switch" or name in ("march", "mattr", "mtriple")):
                 value = None  # llvm-mca takes these for the switch, and for the default
                 if option.needs_value:
                     continue
-            given.take(f"-{name}", value)
+            given.take(spelled, value)
     if len(files) > 1:
-        raise UsageError(f"one input file at a time, not {files[0]} and {files[1]}")
+        raise UsageError(f"one input file at a time, not {files[0]} and {files[1]}{several}")
     if given["disable-cb"]:
         ignored.append("-disable-cb")
     return CommandLine(given=given, file=files[0] if files else "", order=order, ignored=list(dict.fromkeys(ignored)))

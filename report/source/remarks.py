@@ -123,7 +123,7 @@ def set_remarks(
             loops = _consistent(loops, kernel)
             at_branch = [remark for remark in loops.get(here[-1], []) if remark.by == _UNROLLER]
             chosen = [*_of_kernel(kernel, _of_loop(loops, here)), *at_branch[:1]]
-            kernel.remarks = [_remark(remark) for remark in dict.fromkeys(chosen)]
+            kernel.remarks = [_remark(remark, kernel) for remark in dict.fromkeys(chosen)]
 
 
 def _consistent(loops: Mapping[At, list[Remark]], kernel: t.KernelReport) -> Mapping[At, list[Remark]]:
@@ -208,10 +208,12 @@ def _lanes(remark: Remark) -> int:
     return remark.lanes * max(remark.interleaved, 1)
 
 
-def _remark(remark: Remark) -> t.RemarkReport:
+def _remark(remark: Remark, kernel: t.KernelReport) -> t.RemarkReport:
+    # gcc calls a loop vectorised that adds up elements one by one.
+    scalar = remark.kind == "vectorised" and kernel.arithmetic.flop > 0 and not kernel.arithmetic.vector_bits
     return t.RemarkReport(
         kind=remark.kind,
-        text=sentence(remark),
+        text=f"{sentence(remark)}, but its arithmetic is scalar" if scalar else sentence(remark),
         said=remark.message,
         by=remark.by,
         source=remark.place,

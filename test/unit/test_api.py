@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from fractions import Fraction
+from typing import Any
 
 import jsonschema
 import networkx
@@ -212,10 +213,11 @@ def test_models_and_cores() -> None:
     assert (model.name, model.isa) == ("skylake", "x86")
     assert "SKL" in model.aliases
     assert model.ports == tuple("01234567")
-    form = model.figures("VEX_VFMADD213PD_YMM_YMM_YMMM256/m")
+    form = model.form("VEX_VFMADD213PD_YMM_YMM_YMMM256/m")
     assert form is not None
     assert dict(form.uops) == {"0,1": 1, "2,3": 1}
-    assert model.figures("NO_SUCH/r") is None
+    assert model.form("NO_SUCH/r") is None
+    assert model.figures("vfmadd213pd ymm, ymm, m256").ports == "1*p01+1*p23"
     with pytest.raises(incc.AnalysisError, match="skylake"):
         incc.Model.load("skylke")
 
@@ -436,11 +438,12 @@ def test_files_that_are_no_reports(text: str | None, message: str, tmp_path: pat
 def test_figures(text: str, spelled: str) -> None:
     figures = incc.figures(text, "znver4")
     assert (figures.instruction, figures.model) == (spelled, "znver4")
-    assert figures == incc.Model("znver4").instruction(text)
+    assert figures == incc.Model("znver4").figures(text)
 
 
 def test_figures_are_those_of_the_model() -> None:
     figures = incc.figures("vfmadd231pd ymm, ymm, ymm", "znver4")
+    assert str(figures) == "vfmadd231pd ymm, ymm, ymm on znver4: latency 4, throughput 0.5, 1 µop, ports 1*FP01"
     assert (figures.latency_cycles, figures.throughput, figures.uops, figures.ports) == (4, 0.5, 1, "1*FP01")
     arm = incc.figures("fmla v.2d, v.2d, v.2d", "neoverse-v2")
     assert arm.form == "fmla/v.2d,v.2d,v.2d"
@@ -468,3 +471,18 @@ def test_instructions_of_a_pattern() -> None:
     rows = incc.Model("skylake-avx512").instructions("vfmadd231pd zmm*")
     assert {row.instruction for row in rows} >= {"vfmadd231pd zmm, zmm, zmm", "vfmadd231pd zmm, zmm, m512"}
     assert incc.Model("skylake").instructions("nosuch*") == ()
+
+
+@pytest.mark.parametrize("source", ["4801c375fb", bytes.fromhex("4801c375fb")])
+def test_machine_code_without_its_kind_names_the_argument(source: str | bytes) -> None:
+    with pytest.raises(incc.AnalysisError, match='for machine code, pass input="hex"'):
+        incc.analyze(source, mcpu="skylake")
+    assert incc.analyze(source, mcpu="skylake", input="hex")[0].cycles == 1
+
+
+def test_a_misspelt_argument_has_a_suggestion() -> None:
+    misspelt: Any = {"function": ["dot"]}
+    with pytest.raises(TypeError, match="unexpected argument 'function'; did you mean functions"):
+        incc.analyze("add %rax, %rbx", **misspelt)
+    with pytest.raises(TypeError, match="unexpected argument 'function'"):
+        incc.compile("gcc -c x.c", **misspelt)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -209,14 +210,45 @@ def test_kernels(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: 
         "prepare",
         lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="kept", notes=("a note",)),
     )
-    assert run("--kernel", str(source), "--format=json") == 0
+    assert run("--loops", str(source), "--format=json") == 0
     record = json.loads(capsys.readouterr().out)
     assert record["cycles"] == pytest.approx(3, abs=0.1)
     assert record["model"] == pytest.approx(3, abs=0.1)
     assert record["notes"] == ["a note"]
     monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("isa", "it is code for something else"))
-    assert run("--kernel", str(source)) == 1
+    assert run("--loops", str(source)) == 1
     assert "it is code for something else" in capsys.readouterr().out
+
+
+def test_loops_of_some_functions_and_of_sources(
+    stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    from incc.measuring import kernels
+
+    loop = "\t.type {0}, @function\n{0}:\n.L{0}:\n\timulq %rax, %rax\n\tdecq %rcx\n\tjne .L{0}\n\tret\n"
+    source, program = tmp_path / "a.s", tmp_path / "a.c"
+    source.write_text(loop.format("f") + loop.format("g"), encoding="utf-8")
+    program.write_text("void f(double *a, long n) {\n  for (long i = 0; i < n; i++)\n    a[i] *= a[i];\n}\n")
+    monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("isa", "it is code for something else"))
+    assert run("--loops", str(source), "--format=json") == 1
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert run("--kernel", str(source), "--function=g", "--format=json") == 1  # the former spelling
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line)["kernel"] == f"{source}:11"
+    assert run("--loops", str(source), "--function=h") == 2
+    assert "no loop and no marked region in a function named h" in capsys.readouterr().err
+    assert run(FORMS[0], "--function=h") == 2
+    assert "--function requires --loops" in capsys.readouterr().err
+    assert run(str(source)) == 2
+    assert f"measure its loops with --loops={source}" in capsys.readouterr().err
+    if not shutil.which("cc"):
+        pytest.skip("no cc")
+    assert run("--loops", str(program), "--format=json") == 1
+    captured = capsys.readouterr()
+    assert "compiled by" in captured.err
+    names = {json.loads(line)["kernel"] for line in captured.out.splitlines()}
+    assert names <= {f"{program}:2", f"{program}:3"}
+    assert names
 
 
 def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
@@ -229,7 +261,7 @@ def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("system", reason))
     for columns in ("40", "80", "200"):
         monkeypatch.setenv("COLUMNS", columns)
-        assert run("--kernel", str(source)) == 1
+        assert run("--loops", str(source)) == 1
         out = capsys.readouterr().out
         assert f"not measured: {reason}" in " ".join(out.split())
         assert max(len(line) for line in out.splitlines() if "/" not in line) <= int(columns)
@@ -239,7 +271,7 @@ def test_why_not_is_whole(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, t
     )
     stand.after, stand.ran = 1, 0
     stand.then = staticmethod(lambda: LoopFailure("address", "nowhere"))
-    assert run("--kernel", str(source)) == 1
+    assert run("--loops", str(source)) == 1
     assert "not measured: nowhere" in capsys.readouterr().out.splitlines()[-1]
 
 
@@ -252,18 +284,18 @@ def test_kernels_go_on(stand: type[Stand], monkeypatch: pytest.MonkeyPatch, tmp_
     source.write_text(text, encoding="utf-8")
     loop = MachineLoop(code=bytes.fromhex("480fafc048ffc975f7"), counter=1, registers=(1,) * 16, content=0)
     monkeypatch.setattr(kernels, "prepare", lambda kernel: LoopFailure("timeout", "it took too long"))
-    assert run("--kernel", str(source), "-o", str(path)) == 1
+    assert run("--loops", str(source), "-o", str(path)) == 1
     assert "load_latency" in records(path)[0]
     assert records(path)[0]["load_latency"]
     monkeypatch.setattr(
         kernels, "prepare", lambda kernel: kernels.Prepared(loops=(loop,), weights=(1.0,), exit="own", notes=())
     )
-    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert run("--loops", str(source), "-o", str(path)) == 0
     assert [("cycles" in r) for r in records(path)[1:]] == [False, True]
-    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert run("--loops", str(source), "-o", str(path)) == 0
     assert len(records(path)) == 3
     source.write_text(text.replace("imulq %rax", "imulq %rbx"), encoding="utf-8")
-    assert run("--kernel", str(source), "-o", str(path)) == 0
+    assert run("--loops", str(source), "-o", str(path)) == 0
     assert len(records(path)) == 4
 
 
@@ -282,7 +314,7 @@ def test_what_is_added_makes_no_kernel_faster(
         "prepare",
         lambda kernel: kernels.Prepared(loops=(slow, fast), weights=(2.0, -1.0), exit="added", notes=()),
     )
-    assert run("--kernel", str(source), "--format=json") == 0
+    assert run("--loops", str(source), "--format=json") == 0
     assert json.loads(capsys.readouterr().out)["cycles"] == pytest.approx(3, abs=0.1)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from incc.driver.builds.workers import Queue
+from incc.driver.commands import build
 from incc.driver.commands.build import LAUNCHERS, compilers, make_links, stands_for
 
 ROOT = Path(__file__).parents[2]
@@ -51,3 +52,10 @@ def test_links_lead_to_incc_for_what_is_in_path(tmp_path: Path) -> None:
         assert {name: os.readlink(Path(links) / name) for name in os.listdir(links)} == dict.fromkeys(
             ["ccache", "g++-12", "gcc"], str(incc)
         )
+
+
+def test_an_unknown_core_ends_the_build_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    started = tmp_path / "started"
+    assert build.main(["--mcpu=skylake,skylaek", "-o", str(tmp_path / "r"), "--", "touch", str(started)]) == 2
+    assert "no machine model named 'skylaek'; did you mean skylake" in capsys.readouterr().err
+    assert not started.exists()

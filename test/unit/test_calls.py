@@ -218,3 +218,17 @@ def test_mispredictions_never_make_a_call_faster(iterations: int, data: st.DataO
     assert found.foreseen >= analyze_kernel(loop, model).bounds.port * iterations - 1
     if missed:
         assert found.cycles >= len(missed) * int(model.parameters["mispredict_penalty"])
+
+
+def test_each_main_loop_alone_in_its_function_has_the_length_of_near_calls() -> None:
+    def lengths(*functions: str) -> list[int | None]:
+        unit = Unit(assembly="".join(functions), assembly_file="a.s")
+        settings = Settings(scope=Scope(near_trips=True), core=CoreSettings(mcpu="znver4"))
+        kernels = analyze_units([unit], settings).units[0].kernels
+        return [kernel.elements and kernel.elements.near_trips for kernel in kernels if not kernel.role.of]
+
+    copies = [f"\t.type f{n}, @function" + SCALE.replace("scale", f"f{n}").replace(".L", f".L{n}") for n in range(9)]
+    (near,) = lengths(SCALE)
+    assert near == call(SCALE, inner=27).near_trips
+    assert lengths(*copies[:3]) == [near] * 3
+    assert lengths(*copies) == [None] * 9

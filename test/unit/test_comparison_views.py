@@ -34,6 +34,7 @@ from incc.views.comparison.cells import ComparisonParts
 from incc.views.comparison.matrix import RowCycles, compared
 from incc.views.exchange import annotations, junit
 from incc.views.json import render as render_json
+from incc.views.layout import Layout, is_kept
 from properties import examples
 
 WIDTHS = [40, 60, 80, 100, 120, 200, 0]
@@ -613,3 +614,12 @@ def test_json_is_the_comparison_with_a_line_for_each_row() -> None:
         assert [
             json.loads(line.rstrip(",")) for line in shown.splitlines() if line.startswith('    {"name": ')
         ] == msgspec.to_builtins(found.rows)
+
+
+def test_lines_of_a_compilers_assembly_are_named_asm() -> None:
+    assert is_kept("", "x.s")
+    assert is_kept("x.s", "x.s")
+    assert is_kept("x.c", "/kept/x-1.s")
+    assert not is_kept("x.c", "x.s")
+    assert Layout(80, False).assembly_place("x.c", "x.s", 3) == "x.c asm 3"
+    assert Layout(80, False).assembly_place("x.s", "x.s", 3) == "x.s:3"

@@ -213,7 +213,7 @@ def test_exit_status(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert captured.err == f"incc-mca: error: {tmp_path}/no/x.dot: not written: No such file or directory\n"
     assert mca.main([*common, "-detail=7"]) == 1
     captured = capfd.readouterr()
-    assert captured.err == f"{source}:7: error: -detail: no analysed instruction in this line\n"
+    assert captured.err == f"{source}:7: error: --detail: no analysed instruction in this line\n"
     assert mca.main([*common, "-o", str(tmp_path)]) == 0
     assert [path.read_text() for path in tmp_path.glob("x.s-*.txt")] == [out]
 

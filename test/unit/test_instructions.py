@@ -91,6 +91,7 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
         (["skylaek", "add"], 1, "no machine model named 'skylaek'; did you mean skylake"),
         (["skylake", "nosuch"], 1, "skylake has no form that matches 'nosuch'"),
         (["skylake", "vadpd"], 1, "did you mean vandpd, vaddpd"),
+        (["skylake", "mulsd xmm, xm"], 1, "matches 'mulsd xmm, xm'; there are mulsd xmm, m64; mulsd xmm, xmm"),
         ([], 2, "name a core, or a pattern of instructions"),
         ([",", "add"], 2, "no core in ','"),
         (["--mcpu=skylake", "add", "sub"], 2, "name the cores either with --mcpu or before the pattern"),
@@ -176,3 +177,24 @@ def test_page_is_accessible(tmp_path: pathlib.Path, at: str, dark: bool) -> None
     path = tmp_path / "few.html"
     assert command.main(["show", "skylake,znver4", "vadd*", "--html", str(path)]) == 0
     assert browser.faults(path.read_text(), tmp_path, at, dark) == []
+
+
+def test_cores_that_lack_instructions_are_named(capfd: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["show", "znver4,skylake", "vfmadd231pd zmm, zmm, zmm"]) == 0
+    assert "No figures: skylake lacks all of these." in capfd.readouterr().out
+    assert command.main(["show", "znver4,skylake", "mulsd"]) == 0
+    assert "No figures" not in capfd.readouterr().out
+
+
+def test_cores_without_room_side_by_side_are_below_each_other(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = ["show", "znver4,znver5,alderlake", "vfmadd231pd ymm, ymm, m256"]
+    monkeypatch.setenv("COLUMNS", "160")
+    assert command.main(beside) == 0
+    assert re.search(r"^Instruction +znver4 +znver5 +alderlake$", capfd.readouterr().out, re.MULTILINE)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert command.main(beside) == 0
+    narrow = capfd.readouterr().out
+    assert re.search(r"^  znver5 ", narrow, re.MULTILINE)
+    assert "…" not in narrow

@@ -73,7 +73,8 @@ def test_no_numbers(text: str) -> None:
 
 def test_values_behind_the_option() -> None:
     assert value("-mcpu", "-json") == "-json"  # whatever it is
-    assert error("-mcpu=") == error("a.s", "--mcpu") == "-mcpu needs a value: -mcpu=…"
+    assert error("-mcpu=") == error("a.s", "-mcpu") == "-mcpu needs a value: -mcpu=…"
+    assert error("--mcpu=") == "--mcpu needs a value: --mcpu=…"
 
 
 def test_the_last_one_wins_but_of_lists() -> None:
@@ -89,7 +90,9 @@ def test_files() -> None:
 
 
 def test_unknown() -> None:
-    assert error("--timelin=1") == "unknown option -timelin; did you mean -timeline?"
+    assert error("--timelin=1") == "unknown option --timelin; did you mean --timeline?"
+    assert error("-timelin=1") == "unknown option -timelin; did you mean -timeline?"
+    assert error("-j", "4").startswith("unknown option -j; incc-scan, ")
     assert error("---timeline") == "unknown option ---timeline"
 
 

@@ -59,6 +59,7 @@ VALUES = {
     "condition": ("cycles > 2", None),
     "places": ("a.c:12", (NamedLine("a.c", 12),)),
     "kernels": ("dot:12", (NamedKernels("dot", 12),)),
+    "attached": ("x.s", "x.s"),
     "views": ("compact,waits", ("compact", "waits")),
 }
 
@@ -171,18 +172,20 @@ def test_the_table_is_consistent() -> None:
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("--pathz", "unknown option -pathz; did you mean -paths?"),
+        ("--pathz", "unknown option --pathz; did you mean --paths?"),
         ("-timelin=true", "unknown option -timelin; did you mean -timeline?"),
-        ("--xyzzy", "unknown option -xyzzy"),
-        ("--mcpu=", "-mcpu needs a value: -mcpu=…"),
+        ("--xyzzy", "unknown option --xyzzy"),
+        ("--mcpu=", "--mcpu needs a value: --mcpu=…"),
         ("-o", "-o needs a value: -o=…"),
-        ("--version=1", "-version takes no value"),
-        ("--json=maybe", "-json is true or false, not 'maybe'"),
+        ("--version=1", "--version takes no value"),
+        ("--json=maybe", "--json is true or false, not 'maybe'"),
+        ("a.s b.s", "one input file at a time, not a.s and b.s; incc-scan takes several"),
+        ("--html --auto", "--html needs a file name; --auto is an option"),
         ("--help=html", "-help takes man or bash or zsh, not 'html'"),
     ],
 )
 def test_mistakes(argument: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert mca.main([argument]) == 2
+    assert mca.main(argument.split()) == 2
     assert capsys.readouterr().err == f"incc-mca: error: {message}; see incc-mca --help\n"
 
 

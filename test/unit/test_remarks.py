@@ -334,6 +334,13 @@ def test_gcc_says_what_it_made_of_a_loop(tmp_path: Path, compiler: str) -> None:
 
 
 @pytest.mark.parametrize("compiler", GCC)
+def test_a_vectorised_sum_in_order_is_called_scalar(tmp_path: Path, compiler: str) -> None:
+    source = "double total(const double *a, long n) {\n double s = 0;\n for (long i = 0; i < n; i++) s += a[i];\n"
+    found = kernels(tmp_path, compiler, source=f"{source} return s;\n}}\n")
+    assert main(found, "total") == "vectorised, 32-byte vectors, but its arithmetic is scalar"
+
+
+@pytest.mark.parametrize("compiler", GCC)
 def test_gcc_says_how_often_it_unrolled(tmp_path: Path, compiler: str) -> None:
     found = kernels(tmp_path, compiler, "-funroll-loops")
     assert main(found, "rec") == "not vectorised: data dependence between a[i - 1] and a[i]; unrolled 8 times"

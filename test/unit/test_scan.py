@@ -181,6 +181,7 @@ def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> No
         ("asm", b"", "not analysed: the file has no instruction"),
         ("asm", b"\t.data\nx:\t.long 1\n", "not analysed: the file has no instruction"),
         ("asm", b"\x7fELF\x02\x01\x00\x00 text", "not assembly but an ELF file; incc-scan reads objects"),
+        ("asm", b'{\n  "schema_version": "1.0"}', "not assembly but JSON; incc-report and incc-diff read reports"),
         ("asm", b"\tnop\x00\n", "not assembly: it contains NUL bytes"),
         ("obj", b"", "the file is empty"),
         ("obj", b"\t.text\n", "not an ELF, PE/COFF or Mach-O file"),
@@ -194,6 +195,23 @@ def test_files_of_another_kind(
     status, lines, errors = run(capsys, f"--input-format={kind}", "--format=json", str(file))
     assert (status, lines) == (1, [])
     assert errors == f"incc-scan: error: {file}: {message}\n"
+
+
+def test_reports_are_no_input(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "report.json"
+    file.write_text('{"schema_version": "1.0"}\n')
+    assert run(capsys, str(file))[::2] == (
+        1,
+        f"incc-scan: error: {file}: not assembly but JSON; incc-report and incc-diff read reports\n",
+    )
+
+
+def test_a_function_that_does_not_exist_is_named(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "x.s"
+    file.write_text("f:\n1:\taddq $1, %rax\n\tjne 1b\n")
+    assert run(capsys, "-mcpu=skylake", "--function=nope", str(file))[2] == (
+        "incc-scan: note: no loop to analyse in a function named nope\n"
+    )
 
 
 def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

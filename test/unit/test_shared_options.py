@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import pathlib
 from collections.abc import Iterator
 
 import pytest
 
+from incc.driver import UsageError
 from incc.driver.cli.command import NAMES, Command
-from incc.driver.cli.completion import _command
-from incc.driver.cli.kinds import MCA, WRAPPER, Option
+from incc.driver.cli.kinds import MCA, NO_VALUE, PREFIXES, WRAPPER, Option
+from incc.driver.cli.parsers import Parser
+from incc.driver.cli.usage import command_of
+from incc.driver.commands import mca, scan
 
 JOBS = {
     "--json",
@@ -33,8 +39,8 @@ LACKING: dict[str, set[str]] = {
     MCA: {"-j"},  # one file
     "incc-scan": set(),
     "incc-diff": set(),
-    # Measurements run one at a time, of forms.
-    "incc-bench": {"-j", *_NO_KERNELS},
+    # Measurements run one at a time.
+    "incc-bench": {"-j", "--where", "--top"},
     # The build's output is not incc's; incc-report prints formats of the folder that -o names.
     "incc-build": {"--json", "--format"},
     # Reports name their models.
@@ -67,7 +73,7 @@ SAME = {"output": "-o", "jobs": "-j", "mcpu": "--mcpu", "top": "--top", "functio
 
 def commands() -> Iterator[Command]:
     """Every command, with its sub-commands below it."""
-    waiting = [_command(name) for name in NAMES]
+    waiting = [command_of(name) for name in NAMES]
     while waiting:
         command = waiting.pop(0)
         yield command
@@ -137,3 +143,77 @@ def test_the_options_are_alike(command: Command) -> None:
         assert name not in kinds or option.kind in kinds[name]
         if name == "-j":
             assert "all CPUs" in option.help
+
+
+# --- mistakes --------------------------------------------------------------------------------------------------------
+
+PARSED = {name: command for name, command in COMMANDS.items() if name not in PREFIXES}
+
+
+def mistake(command: Command, *arguments: str) -> str:
+    """The message of a command about its arguments."""
+    output = io.StringIO()
+    with contextlib.redirect_stderr(output), pytest.raises((UsageError, SystemExit)) as failure:
+        Parser(command).parse_args(arguments)
+    return str(failure.value) if isinstance(failure.value, UsageError) else output.getvalue()
+
+
+@pytest.mark.parametrize("command", PARSED.values(), ids=PARSED)
+def test_an_empty_value_is_a_mistake(command: Command) -> None:
+    for option in (option for group in command.all_groups() for option in group.options):
+        if option.kind in (*NO_VALUE, "operand", "rest", "texts"):
+            continue
+        for name in (option.name, *option.aliases):
+            arguments = [f"{name}="] if name.startswith("--") else [name, ""]
+            assert f"{option.name} " in mistake(command, *arguments)
+
+
+@pytest.mark.parametrize("command", PARSED.values(), ids=PARSED)
+def test_a_misspelt_option_has_a_suggestion(command: Command) -> None:
+    options = [option for group in command.groups for option in group.options]
+    if command.commands or any(option.required or option.kind == "rest" for option in options):
+        return
+    operands = [option.syntax for option in options if option.kind == "operand" and not option.syntax.startswith("[")]
+    for option in options:
+        if option.name.startswith("--") and len(option.name) > 6:
+            message = mistake(command, *operands, f"{option.name[:-1]}zq=1")
+            assert "unknown option" in message
+            assert "; did you mean --" in message
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "message"),
+    [
+        ("incc-diff", "a b --json=x", "--json takes no value"),
+        ("incc-diff", "a b --json --format=text", "--json and --format cannot be combined"),
+        ("incc-diff", "a b -j", "-j needs a value"),
+        ("incc-diff", "a b --help=foo", "--help takes man or bash or zsh, or no value"),
+        ("incc-scan", "x.o --views=all", "unknown option --views; incc-mca has it"),
+        ("incc-model", "lst", "unknown command 'lst'; did you mean list?"),
+        ("incc-model", "list --jsn", "unknown option --jsn; did you mean --json?"),
+        ("incc-model", "list foo", "unexpected argument 'foo'"),
+        ("incc-model", "coverage x.s", "--mcpu is required"),
+    ],
+)
+def test_mistakes(command: str, arguments: str, message: str) -> None:
+    assert f"error: {message}; see incc" in mistake(COMMANDS[command], *arguments.split())
+
+
+def test_two_dashes_without_operands() -> None:
+    assert Parser(COMMANDS["incc-model"]).parse_args(["list", "--"]).format == "text"
+
+
+def test_a_dash_is_standard_output(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "x.s"
+    source.write_text("1:\taddq $1, %rax\n\tjne 1b\n")
+    (tmp_path / "empty").mkdir()
+    with contextlib.chdir(tmp_path / "empty"):
+        assert mca.main(["-mcpu=skylake", "-o", "-", str(source)]) == 0
+        assert "for Intel Skylake" in capfd.readouterr().out
+        assert mca.main(["-mcpu=skylake", "--views=none", "--sarif=-", "--emit-marked=-", str(source)]) == 0
+        output = capfd.readouterr().out
+        assert "LLVM-MCA-BEGIN" in output
+        assert '"$schema"' in output
+        assert scan.main(["-mcpu=skylake", "-o", "-", str(source)]) == 0
+        assert "for Intel Skylake" in capfd.readouterr().out
+        assert list(pathlib.Path().iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from incc.report import wording
+from incc.views.text import render
 from settings_fixtures import settings_with
 
 
@@ -93,3 +96,23 @@ def test_halves_of_wide_loads_are_loads(instruction: str, mcpu: str) -> None:
         assert each.work[0] == "loads"
         assert each.ports.startswith("2*p") or each.ports.startswith("1*p(AG0,AG1)+")
     assert "loads and shuffles" not in found.verdict
+
+
+def test_dividers_are_named_by_what_they_divide_or_their_port() -> None:
+    names = {"DV": "divider", "IDV": "integer divider", "FDV": "floating-point divider", "0DV": "divider of port 0"}
+    assert {name: wording.unit(name) for name in names} == names
+    assert wording.unit("X87") == "unit X87"
+
+
+def test_assembly_with_lines_of_a_source_is_described_by_these() -> None:
+    text = (
+        '\t.file 1 "sum.c"\n\t.file 2 "vec.h"\n.L1:\n\t.loc 1 41\n\tvaddsd (%rdi), %xmm0, %xmm0\n\t.loc 2 7\n'
+        "\taddq $8, %rdi\n\t.loc 1 40\n\tcmpq %rdi, %rsi\n\tjne .L1\n"
+    )
+    chosen = settings_with(mcpu="skylake", regions="loops", timeline_iterations=0)
+    with_lines = analyze_units([Unit(assembly=text, assembly_file="x.s")], chosen)
+    assert "through xmm0 (line 41)" in with_lines.units[0].kernels[0].verdict
+    assert re.search(r"^ +41 .* 5 +vaddsd", render(with_lines, 120), re.MULTILINE)
+    assert re.search(r"^ *vec.h:7 .* 7 +addq", render(with_lines, 120), re.MULTILINE)
+    without = analyze_units([Unit(assembly=text.replace("\t.loc", "\t# loc"), assembly_file="x.s")], chosen)
+    assert "through xmm0 (line 5)" in without.units[0].kernels[0].verdict

@@ -253,7 +253,7 @@ def member_place(member: c.RowMember, layout: Layout) -> str:
     if member.source:
         return layout.place(member.source)
     if member.first_line:
-        return f"{layout.file(member.assembly_file)}:{member.first_line}"
+        return layout.assembly_place(member.unit, member.assembly_file, member.first_line)
     return member.label or layout.file(member.assembly_file)
 
 

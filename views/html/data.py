@@ -32,7 +32,7 @@ def kernel_data(
     place = layout.place(source) if source else f"{layout.file(file)}:{first}-{last}" if first else layout.file(file)
     path, chains = kernel.critical_path, kernel.chains
     files, of_instruction = _sources(kernel, layout, sources)
-    numbered, lines = dependencies.line_numbers(kernel.instructions, bool(unit.source))
+    numbered, lines = dependencies.line_numbers(kernel.instructions, dependencies.is_compiled(unit, kernel))
     limited = kernel.bounds.prediction.limited_by
     return {
         "title": f"{name}, {place}" if name else place,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report.instructions import InstructionFigures, InstructionRow, InstructionTable
+from incc.report.wording import listed
 from incc.views.layout import Layout, count
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_lines
 
@@ -71,9 +72,20 @@ def figure_cells(figures: InstructionFigures | None) -> list[Cell]:
 
 def heading(table: InstructionTable) -> str:
     """Return a line on the table."""
-    cores = " and ".join(f"{core.title} ({core.name} {core.version})" for core in table.cores)
+    cores = listed([f"{core.title} ({core.name} {core.version})" for core in table.cores])
     number = count(len(table.rows), "instruction")
     return f"{number} of {cores}" + (f", matching {table.pattern!r}" if table.pattern else "")
+
+
+def lacking(table: InstructionTable) -> str:
+    """Return a sentence on the cores that lack instructions of the table, "" if none does."""
+    missing = {core.name: sum(core.name not in row.cores for row in table.rows) for core in table.cores}
+    parts = [
+        f"{name} lacks {'all' if number == len(table.rows) else number} of these"
+        for name, number in missing.items()
+        if number
+    ]
+    return f"No figures: {listed(parts)}." if parts else ""
 
 
 def lines(table: InstructionTable, layout: Layout) -> Iterator[str]:
@@ -82,6 +94,8 @@ def lines(table: InstructionTable, layout: Layout) -> Iterator[str]:
     yield ""
     yield from text_lines(instructions_table(table), layout)
     yield ""
+    if sentence := lacking(table):
+        yield from layout.wrap(sentence)
     yield from layout.wrap(
         "Latency: cycles from an operand to a result, least-greatest; throughput: cycles per instruction if many are "
         "independent; µops: fused; operands: i constant, r64 register, m memory, {k} mask, {z} zeroing"

@@ -137,12 +137,14 @@ def _more(number: int, top: int, noun: str) -> str:
 
 def files(ranking: r.Ranking) -> dict[str, None]:
     """Return the files of the rows' places."""
-    return dict.fromkeys(row.place.file for row in ranking.rows)
+    return dict.fromkeys(file for row in ranking.rows for file in (row.place.file, row.members[0].source))
 
 
 def place(row: r.RankingRow, layout: Layout) -> str:
     """Return where a row's loop is, as text."""
     where = row.place
+    if where.line and row.source is None:
+        return layout.assembly_place(row.members[0].source, where.file, where.line)
     name = layout.file(where.file) if where.file else ""
     return f"{name}:{where.line}" if where.line else f"{name}:{row.label}" if row.label else name
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from incc.report import types as t
 from incc.views.layout import BOLD, Layout, cycles
+from incc.views.text.dependencies import is_compiled
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield the source lines, most expensive first, each with its instructions in the order of execution."""
     what, costs = _costs(kernel)
+    compiled = is_compiled(unit, kernel)
     of_line: dict[tuple[str, int], list[t.InstructionReport]] = {}
     for instruction in kernel.instructions:
         at = instruction.source
@@ -23,7 +25,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
         cost = cycles(sum(costs[i.index] for i in instructions))
         yield layout.paint(layout.cut(f"{cost:>7}  {place}  {text}".rstrip(), 0), BOLD)
         for instruction in instructions:
-            line = f"asm {instruction.line}" if unit.source else str(instruction.line or instruction.index)
+            line = f"asm {instruction.line}" if compiled else str(instruction.line or instruction.index)
             row = f"{cycles(costs[instruction.index]):>16}  {line:>8}  "
             yield row + layout.cut(instruction.text, len(row))
 

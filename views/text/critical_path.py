@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
 from incc.views.layout import BOLD, Layout
-from incc.views.text.dependencies import line_numbers
+from incc.views.text.dependencies import is_compiled, line_numbers
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
@@ -35,7 +35,7 @@ def step_rows(
     indent: str = "",
 ) -> Iterator[str]:
     """Yield a table of the instructions on a path, with the cycles of each and the origin of its input."""
-    title, numbers = line_numbers(kernel.instructions, bool(unit.source))
+    title, numbers = line_numbers(kernel.instructions, is_compiled(unit, kernel))
     names = [str(number) for number in numbers]
     carried = [(step.via or "memory", _origin(step, names)) if step else ("", "") for _, _, step in steps]
     heads = (title, "Cycles", "Ready", "Through", "From")

@@ -39,7 +39,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
         yield "No loop-carried dependencies."
         return
     yield "Loop-carried dependencies, longest first:"
-    title, numbers = line_numbers(kernel.instructions, bool(unit.source))
+    title, numbers = line_numbers(kernel.instructions, is_compiled(unit, kernel))
     lines = {"Line": "lines", "asm": "asm"}.get(title, "instructions")
     yield f"  Cycles/it.  Latency  Iterations  Through ({lines})"
     for rank, lcd in enumerate(chains[:MAX_CHAINS]):
@@ -68,16 +68,21 @@ class PlaceColumn(msgspec.Struct, frozen=True):
 def place_columns(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[PlaceColumn, PlaceColumn | None]:
     """Return the columns before figures and before texts of instructions.
 
-    If the source was compiled, they have the lines of the source and those of the assembly. Otherwise they have the
-    lines of the assembly, which the user wrote, and of its source; the latter only if there are several.
+    They have the lines of the source and those of the assembly, the latter alone if the source is unknown. Machine
+    code has numbers of instructions, and lines of its source if there are several.
     """
-    title, numbers = line_numbers(kernel.instructions, bool(unit.source))
+    title, numbers = line_numbers(kernel.instructions, is_compiled(unit, kernel))
     own = PlaceColumn(f"{title:>4}", [str(number) for number in numbers])
     lines = source_lines(kernel.instructions, kernel.source)
     if title == "asm":
         return (PlaceColumn("Line", lines), PlaceColumn(title, own.cells)) if any(lines) else (own, None)
     several = len({(at.file, at.line) for i in kernel.instructions if (at := i.source)}) > 1
     return own, PlaceColumn("Source", lines) if several else None
+
+
+def is_compiled(unit: t.UnitReport, kernel: t.KernelReport) -> bool:
+    """Return True for assembly that a compiler wrote: of a source that was compiled, or with lines of one."""
+    return bool(unit.source) or bool(kernel.source and any(i.line for i in kernel.instructions))
 
 
 def line_numbers(instructions: Sequence[t.InstructionReport], compiled: bool) -> tuple[str, list[int]]:

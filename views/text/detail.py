@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from incc.report import types as t
 from incc.report.source.places import NamedLine, is_at
 from incc.views.layout import Layout, cycles
+from incc.views.text.dependencies import is_compiled
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Sequence[NamedLine]) -> Iterator[str]:
@@ -19,7 +20,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Se
             continue
         own = waits.instructions[chosen.index]
         yield ""
-        yield layout.cut(f"{_place(unit, chosen, layout)}: {chosen.text}", 0)
+        yield layout.cut(f"{_place(is_compiled(unit, kernel), chosen, layout)}: {chosen.text}", 0)
         yield f"  waited {own.had_to_wait:.2f}, made others wait {own.caused_to_wait:.2f} cycles per iteration"
         yield from _partners(unit, kernel, layout, chosen.index)
         waited = {w.resource: w.cycles for w in waits.ports if w.instruction == chosen.index}
@@ -31,9 +32,9 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, places: Se
                 yield f"  {name:<4}  {waited.get(name, 0):>8.2f}  {caused.get(name, 0):>6.2f}"
 
 
-def _place(unit: t.UnitReport, instruction: t.InstructionReport, layout: Layout) -> str:
+def _place(compiled: bool, instruction: t.InstructionReport, layout: Layout) -> str:
     source = layout.place(instruction.source) if instruction.source else ""
-    if not unit.source:
+    if not compiled:
         return f"Line {instruction.line}{f' ({source})' if source else ''}"
     return f"{source}, asm {instruction.line}" if source else f"asm {instruction.line}"
 
@@ -49,7 +50,7 @@ def _partners(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, index:
     if not partners:
         yield "  no dependencies"
         return
-    title = " asm" if unit.source else "Line"
+    title = " asm" if is_compiled(unit, kernel) else "Line"
     yield f"  {title}  latency from    to    waited    caused   Instructions:"
     for partner in partners:
         instruction = kernel.instructions[partner]

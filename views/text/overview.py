@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
-from incc.views.layout import Layout, each
+from incc.views.layout import Layout, each, is_kept
 from incc.views.table import Table, number_column, row, text_column, text_lines
 
 VECTORS = text_column(
@@ -88,7 +88,9 @@ def row_of(unit: t.UnitReport, kernel: t.KernelReport, numbers: dict[str, int], 
         here = unit.source and layout.file(source.file) == layout.file(unit.source)
         place = str(source.line) if here else layout.place(source)
     else:
-        place = f"{kernel.first_line}-{kernel.last_line}" if kernel.first_line else kernel.label
+        lines = f"{kernel.first_line}-{kernel.last_line}"
+        lines = lines if is_kept(unit.source, unit.assembly_file) else f"asm {lines}"
+        place = lines if kernel.first_line else kernel.label
     return [
         place,
         # What a user has marked and named is known by that name.

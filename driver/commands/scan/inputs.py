@@ -112,6 +112,8 @@ def _format_of(name: str) -> str:
                 start = file.read(_HEADER)
         except OSError:
             return by_name
+        if start.lstrip()[:1] == b"{":  # JSON, of which the reader of assembly has a message
+            return "asm"
         # Text contains no zero bytes. A binary that is not an object gets the message of the reader of objects.
         if kind_of(start) or (by_name == "hex" and b"\0" in start):
             return "obj"

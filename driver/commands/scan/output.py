@@ -127,7 +127,9 @@ class Output:
             kernels = "1 kernel that is" if self.repeated == 1 else f"{self.repeated} kernels that are"
             self.notes[f"left out {kernels} in another file as well"] = None
         if not self.kernels and not self.failed:
-            met = " that meets the condition" if self.scan.condition else ""
+            functions = self.scan.cores[0].scope.functions
+            met = f" in a function named {' or '.join(functions)}" if functions else ""
+            met += " that meets the condition" if self.scan.condition else ""
             self.notes[f"no loop to analyse{met}" if self.inputs else "nothing to analyse"] = None
         for note in self.notes:
             say_scan(f"note: {note}")

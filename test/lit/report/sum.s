@@ -53,12 +53,12 @@
 # CHECK:            [0]    [1]    [2]    [3]
 # CHECK-NEXT: 0.     2     {{.*}}       vmovsd (%rdi,%rax,8), %xmm1
 #
-# CHECK:      Line      CP     LCD   Instructions:
-# CHECK:       [[FMA]]       4       4   vfmadd231sd (%rsi,%rax,8), %xmm1, %xmm0
+# CHECK:      Line      CP     LCD   asm  Instructions:
+# CHECK:         4       4       4   [[ASM:[0-9]+]]   vfmadd231sd (%rsi,%rax,8), %xmm1, %xmm0
 # CHECK:                10       4   total
 # CHECK:      Loop-carried dependencies, longest first:
-# CHECK-NEXT:   Cycles/it.  Latency  Iterations  Through (lines)
-# CHECK-NEXT:         4.00        4           1  xmm0 ([[FMA]])
+# CHECK-NEXT:   Cycles/it.  Latency  Iterations  Through (asm)
+# CHECK-NEXT:         4.00        4           1  xmm0 ([[ASM]])
 # CHECK-NEXT:         1.00        1           1  rax (
 	.file "dot.c"
 	.file 1 "dot.c"

@@ -14,9 +14,9 @@
 # RUN: not incc-mca -mcpu=skylake --auto --dg=%t.x -o %t.x %s 2>&1 | FileCheck %s --check-prefix=SAME
 # RUN: not incc-mca -mcpu=skylake --auto --html=%s %s 2>&1 | FileCheck %s --check-prefix=INPUT
 #
-# SAME:       incc-mca: error: -o and -graph name the same file, {{.*}}.x; see incc-mca --help
-# INPUT:      incc-mca: error: -html would overwrite {{.*}}whatif.s; see incc-mca --help
-# NOWHERE:    whatif.s:1: error: -detail: no analysed instruction in this line
+# SAME:       incc-mca: error: -o and --graph name the same file, {{.*}}.x; see incc-mca --help
+# INPUT:      incc-mca: error: --html would overwrite {{.*}}whatif.s; see incc-mca --help
+# NOWHERE:    whatif.s:1: error: --detail: no analysed instruction in this line
 # CHECK:      Bound by the loop-carried chain through xmm0
 # CHECK:      Prediction        4.00  simulated
 # CHECK:      Simulated with a changed core, in cycles per iteration:
@@ -36,9 +36,9 @@
 # COLUMN:     incc-mca: error: what-if 'rob == 5': column 6: expected a number or unlimited; see incc-mca --help
 # PORT:       incc-mca: error: what-if 'port 9 += 1': no port '9'; there are 0, 1, 2, 3, 4, 5, 6, 7
 # LACKS:      whatif.s: error: what-if 'latency VSUBSD': no kernel has such an instruction
-# PLACE:      incc-mca: error: -alignment is a number below 64, or all, not '64'; see incc-mca --help
-# KIND:       incc-mca: error: -no-dependencies takes register or memory, not 'flag'; see incc-mca --help
-# LINE:       incc-mca: error: -detail takes a line or FILE:LINE, not 'x'; see incc-mca --help
+# PLACE:      incc-mca: error: --alignment is a number below 64, or all, not '64'; see incc-mca --help
+# KIND:       incc-mca: error: --no-dependencies takes register or memory, not 'flag'; see incc-mca --help
+# LINE:       incc-mca: error: --detail takes a line or FILE:LINE, not 'x'; see incc-mca --help
 	.text
 sum:
 .L1:
