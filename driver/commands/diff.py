@@ -45,7 +45,8 @@ COMMAND = Command(
     about=(
         "Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with "
         "the first build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME "
-        "for a baseline or a commit), or code: assembly, objects, libraries, programs; - is standard input.",
+        "for a baseline or a commit), or code: sources, assembly, objects, libraries, programs; - is standard input. A "
+        f"source is compiled: {shared.COMPILED}",
     ),
     groups=(
         group(
@@ -114,6 +115,7 @@ COMMAND = Command(
         "incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)",
         "incc-diff old/libm.so new/libm.so --mcpu=znver4    code",
         "incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores",
+        "incc-diff old/foo.c new/foo.c                      sources",
         "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c",
         "incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c",
         "incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github",
