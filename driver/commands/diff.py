@@ -29,6 +29,7 @@ from incc.support.files import write_whole
 from incc.support.progress import progress_shown
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
+from incc.views.layout import count
 
 if TYPE_CHECKING:
     import argparse
@@ -324,12 +325,23 @@ def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:
     gate = comparison.gate
     if gate and gate.offenders:
         _say(offenders(gate.condition, [comparison.rows[offender.row].name for offender in gate.offenders]))
+    if gate and (passed := _not_comparable(comparison, gate)):
+        _say(f'note: {count(passed, "kernel")} passed as not comparable; to fail, add: or outcome == "unknown"')
     if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
     if gate and gate.offenders:
         return FAILED
     # A missing side cannot have passed.
     return ERROR if gate and problems else OK
+
+
+def _not_comparable(comparison: c.ComparisonReport, gate: c.ComparisonGate) -> int:
+    """Return the number of kernels that cannot be compared and do not fail the condition."""
+    failing = {offender.row for offender in gate.offenders}
+    return sum(
+        number not in failing and any(change and change.outcome == "unknown" for change in row.changes)
+        for number, row in enumerate(comparison.rows)
+    )
 
 
 def command() -> int:
