@@ -448,7 +448,8 @@ class _Matcher:
             return texts
 
         # Only texts of which something is still to be matched are needed.
-        wanted = {text(self.a[row]) for row in self._open_rows()} & {text(self.b[c]) for c in self._open_columns()}
+        wanted = {text(self.a[row]) for row in self._open_rows() if self._may_have_moved(self.a[row])}
+        wanted &= {text(self.b[c]) for c in self._open_columns()}
         texts_b = by_line(self.b, wanted)
         texts_a = by_line(self.a, texts_b)
         pairs = [
@@ -462,10 +463,13 @@ class _Matcher:
         ]
         self.sides = replace(self.sides, moves=shifts(pairs, lambda a, _: text(a)))
 
+    def _may_have_moved(self, f: Features) -> bool:
+        return tail(f.file) not in self.sides.same_sources
+
     def _measure_shifts(self, pairs: Iterable[tuple[int, int]]) -> None:
         there = [(self.a[r], self.b[c]) for r, c in self.partner.items() if self.a[r].main]
         open_ = [(self.a[r], self.b[c]) for r, c in pairs]
-        moved = [(a, b) for a, b in (*there, *open_) if a.line and b.line]
+        moved = [(a, b) for a, b in (*there, *open_) if a.line and b.line and self._may_have_moved(a)]
         self.sides = replace(self.sides, shifts=shifts(moved))
 
 

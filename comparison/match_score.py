@@ -85,8 +85,7 @@ def place_evidence(a: Features, b: Features, sides: Sides) -> float:
     """Return the evidence of source lines, or else of the order of a function's loops."""
     has_lines = bool(a.line and b.line and path_likeness(a.file, b.file) > 0)
     if has_lines and tail(a.file) in sides.same_sources:
-        distance = _distance(a, b, 0)
-        return 4.0 if distance == 0 else -1.0 if distance <= 1 else -4.0
+        return _lines_evidence(a, b)
     # If both builds have loops of both texts, these two belong to different ones.
     evidence = -3.0 if a.origin != b.origin and {a.origin, b.origin} <= sides.origins else 0.0
     moved = sides.moves.get((tail(a.file), a.origin)) if has_lines and a.origin == b.origin else None
@@ -135,6 +134,24 @@ def _distance(a: Features, b: Features, shift: int) -> int:
     if not lines_a.isdisjoint(lines_b):
         return 0
     return min(abs(x - y) for x in lines_a for y in lines_b)
+
+
+def _lines_evidence(a: Features, b: Features) -> float:
+    """Return the evidence of the lines of two kernels of one text.
+
+    Instructions of a loop may have a line of the next loop, or of a function that is inlined into both. So unless the
+    loops have the same line, it counts how many lines they share. Of loops at different depths or of different
+    functions, one may be unrolled or inlined in the other: its lines are then a part of the other's.
+    """
+    if a.line == b.line:
+        return 4.0
+    shared = len(a.lines & b.lines)
+    if a.depth != b.depth:
+        return max(-6.0, 11.0 * shared / len(a.lines | b.lines) - 7.0)
+    if not shared:
+        return -1.0 if _distance(a, b, 0) <= 1 else -6.0
+    lines = min(len(a.lines), len(b.lines)) if a.origin == b.origin else len(a.lines | b.lines)
+    return 10.0 * shared / lines - 6.0
 
 
 def work_evidence(a: Features, b: Features, alike: float) -> float:

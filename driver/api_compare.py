@@ -129,8 +129,8 @@ def compare(
     """Compare the kernels of two or more builds with those of the first.
 
     Args:
-        sources: Paths of inputs of `incc-diff` (reports, folders of reports, databases, assembly, objects, libraries
-            and programs), `incc.Report` objects, or reports as dictionaries (`to_dict()`, `json.load`).
+        sources: Paths of inputs of `incc-diff` (reports, folders of reports, databases, sources, assembly, objects,
+            libraries and programs), `incc.Report` objects, or reports as dictionaries (`to_dict()`, `json.load`).
         labels: A label for each source; by default from their names.
         mcpu: Core to analyse code for; "" for the host.
         functions: Globs of function names; all functions if empty.

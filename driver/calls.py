@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 
 import msgspec
@@ -37,7 +38,7 @@ OFTEN = 16
 """Iterations from which on the exit of a loop may be mispredicted on a core of which that is not known."""
 
 
-class _Function(msgspec.Struct, frozen=True, kw_only=True):
+class _Function(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A function whose calls are predicted."""
 
     graph: ControlFlow
@@ -49,10 +50,15 @@ class _Function(msgspec.Struct, frozen=True, kw_only=True):
     """Source iterations per iteration of a loop, by the number of its header's first instruction."""
     lines: Mapping[int, int]
     """The source lines of loops, by the same."""
-    steady: Mapping[int, Fraction]
-    """Predicted cycles per iteration of loops, by the same."""
+    loops: Mapping[int, KernelCode]
+    """The loops, by the same."""
     alignment: int
     """The address of the function's first instruction modulo 64."""
+
+    @cached_property
+    def steady(self) -> dict[int, Fraction]:
+        """Predicted cycles per iteration of loops, by the same, with arrays as they are in calls."""
+        return {head: analyze_kernel(kernel, self.model).cycles for head, kernel in self.loops.items()}
 
 
 def predict_calls(
@@ -197,8 +203,7 @@ def _function(
         model=result.model,
         elements=elements,
         lines=lines,
-        # Of arrays as they are in calls.
-        steady={head: analyze_kernel(result.results[n].kernel, result.model).cycles for head, n in heads.items()},
+        loops={head: result.results[n].kernel for head, n in heads.items()},
         alignment=code.alignment,
     )
 

@@ -185,6 +185,8 @@ def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
         return f"{where}:{line}: nested too deep for a report"
     if isinstance(error, UnicodeDecodeError):
         return f"{where}:{line}: not UTF-8"
+    if line == 1 and text.lstrip()[:1] not in (b"{", b"["):
+        return f"{where}: not a JSON report; incc-scan --format=json makes one of sources, assembly and objects"
     if match := re.search(r"^(?:JSON is malformed: )?(.*) \(byte ([0-9]+)\)$", str(error)):
         at = line + text.count(b"\n", 0, int(match[2]))
         return f"{where}:{at}: not valid JSON: {match[1]}"

@@ -1,4 +1,4 @@
-"""Progress of long work: a line on the terminal that counts what is done."""
+"""Progress of long work: a bar on the terminal that counts what is done."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 _shown: ContextVar[bool] = ContextVar("_shown", default=False)
 
 OFTEN = 0.1
-"""The least number of seconds between two changes of the line."""
+"""The least number of seconds between two changes of the bar."""
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def progress_shown() -> Iterator[None]:
 
 
 def counted(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
-    """Yield the items, and count them in a line on standard error if it is a terminal and progress is shown.
+    """Yield the items, and count them on standard error if it is a terminal and progress is shown.
 
     Args:
         items: The results of the work, in any number of processes.
@@ -38,19 +38,21 @@ def counted(items: Iterable[T], what: str, total: int | None = None) -> Iterator
     if not _shown.get() or total in (0, 1) or sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
-    last = time.monotonic()
-    whole = "" if total is None else f" of {total}"
-    _write(f"\r{what}: 0{whole}\x1b[K")
-    try:
-        for done, item in enumerate(items, 1):
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    # Without a thread that refreshes the bar, since the work forks. Redirected, standard output would go to the bar's
+    # console.
+    with Progress(
+        *columns, console=Console(stderr=True), auto_refresh=False, transient=True, redirect_stdout=False
+    ) as bar:
+        task = bar.add_task(what, total=total)
+        bar.refresh()
+        last = time.monotonic()
+        for item in items:
+            bar.advance(task)
             if (now := time.monotonic()) >= last + OFTEN:
                 last = now
-                _write(f"\r{what}: {done}{whole}\x1b[K")
+                bar.refresh()
             yield item
-    finally:
-        _write("\r\x1b[K")
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()

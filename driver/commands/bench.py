@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,6 +45,7 @@ from incc.models.notation import form_key
 from incc.models.processors import host
 from incc.support.errors import AnalysisError
 from incc.support.files import write_whole
+from incc.support.progress import counted, progress_shown
 from incc.views.bench import lines
 from incc.views.bench_page import page, picture
 from incc.views.layout import Layout
@@ -405,20 +406,23 @@ class _Session:
         `is_done` tells whether a record from the file is used.
         """
         self.total += len(items)
-        for item in _progress(items):
-            identity = identify(item)
-            record = self.records.done.get(name_of(identity))
-            if record is None or not is_done(record):
-                try:
-                    record = {**identity, **measure(item)}
-                except NotMeasured as error:
-                    record = {**identity, "failure": asdict(error.failure)}
-                self.records.add(record)
-            self.number += 1
-            self.failed += "failure" in record
-            self.measured.append(record)
-            if self.options.format == "json":
-                print(json.dumps(record), flush=True)
+        # Output on the terminal shows the progress itself.
+        prints = self.options.format == "json" and sys.stdout.isatty()
+        with nullcontext() if prints else progress_shown():
+            for item in counted(items, "measuring", len(items)):
+                identity = identify(item)
+                record = self.records.done.get(name_of(identity))
+                if record is None or not is_done(record):
+                    try:
+                        record = {**identity, **measure(item)}
+                    except NotMeasured as error:
+                        record = {**identity, "failure": asdict(error.failure)}
+                    self.records.add(record)
+                self.number += 1
+                self.failed += "failure" in record
+                self.measured.append(record)
+                if self.options.format == "json":
+                    print(json.dumps(record), flush=True)
 
     def forms(self, forms: Sequence[Named]) -> None:
         """Measure forms."""
@@ -531,17 +535,6 @@ def _interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _progress(items: Sequence[_Item]) -> Iterator[_Item]:
-    """Yield the items, with a progress bar on a terminal."""
-    if len(items) < 2 or sys.stderr is None or not sys.stderr.isatty():
-        yield from items
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(items, description="measuring", transient=True, console=Console(stderr=True))
 
 
 # --- output -----------------------------------------------------------------------------------------------------------

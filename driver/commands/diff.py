@@ -29,6 +29,7 @@ from incc.support.files import write_whole
 from incc.support.progress import progress_shown
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
+from incc.views.layout import count
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +46,8 @@ COMMAND = Command(
     about=(
         "Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with "
         "the first build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME "
-        "for a baseline or a commit), or code: assembly, objects, libraries, programs; - is standard input.",
+        "for a baseline or a commit), or code: sources, assembly, objects, libraries, programs; - is standard input. A "
+        f"source is compiled: {shared.COMPILED}",
     ),
     groups=(
         group(
@@ -114,6 +116,7 @@ COMMAND = Command(
         "incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)",
         "incc-diff old/libm.so new/libm.so --mcpu=znver4    code",
         "incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores",
+        "incc-diff old/foo.c new/foo.c                      sources",
         "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c",
         "incc-diff --run gcc --flags=-O2 --flags='-O3 -funroll-loops' -- foo.c",
         "incc-diff --baseline=perf.db@main new.json --fail-if 'cycles > +5%' --junit=perf.xml --github",
@@ -322,12 +325,23 @@ def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:
     gate = comparison.gate
     if gate and gate.offenders:
         _say(offenders(gate.condition, [comparison.rows[offender.row].name for offender in gate.offenders]))
+    if gate and (passed := _not_comparable(comparison, gate)):
+        _say(f'note: {count(passed, "kernel")} passed as not comparable; to fail, add: or outcome == "unknown"')
     if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
     if gate and gate.offenders:
         return FAILED
     # A missing side cannot have passed.
     return ERROR if gate and problems else OK
+
+
+def _not_comparable(comparison: c.ComparisonReport, gate: c.ComparisonGate) -> int:
+    """Return the number of kernels that cannot be compared and do not fail the condition."""
+    failing = {offender.row for offender in gate.offenders}
+    return sum(
+        number not in failing and any(change and change.outcome == "unknown" for change in row.changes)
+        for number, row in enumerate(comparison.rows)
+    )
 
 
 def command() -> int:

@@ -464,7 +464,7 @@ def _progress(what: str, total: int | None, end: float = float("inf")) -> Iterat
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task(what, total=total)
 
         def advance() -> bool:

@@ -6,6 +6,7 @@ import io
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, BinaryIO
 
 from msgspec.structs import replace
@@ -15,8 +16,10 @@ from incc.comparison.side import NOT_COUNTED, ComparedBuild, SideKernel, entries
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.cores import named_cores
 from incc.driver.settings import CoreSettings, Scope, Settings
-from incc.driver.sides.analyse import CODE, CodePiece, analyse, object_pieces
+from incc.driver.sides.analyse import CODE, Analysed, CodePiece, analyse, object_pieces
 from incc.driver.sides.labels import distinct, labels
+from incc.driver.sources import compiled_source, is_source
+from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.documents import InputError, NotAReportError, printable, read_report, reason, special_file, texts
 from incc.report.folder.manifest import OWN
@@ -39,9 +42,14 @@ def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -
     """
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
+    inputs = [_sides(name, settings) for name in names]
+    # The code of all inputs is analysed together, so that all processes have work.
+    pieces = [piece for sides in inputs for _, collected in sides for piece in collected.pieces]
+    results = iter(analyse(pieces, jobs))
     labelled: list[tuple[str, ComparedBuild]] = []
-    for name, label in zip(names, labels(names), strict=True):
-        sides = [part for mcpu, side in _sides(name, settings, jobs) for part in _by_cores(mcpu, side, settings.core)]
+    for each, label in zip(inputs, labels(names), strict=True):
+        read = [(mcpu, collected.side(settings.scope, results)) for mcpu, collected in each]
+        sides = [part for mcpu, side in read for part in _by_cores(mcpu, side, settings.core)]
         several = len(sides) > 1
         for mcpu, side in sides:
             # The sides of a single input differ only in their cores.
@@ -73,54 +81,48 @@ def _by_cores(mcpu: str, side: ComparedBuild, core_settings: CoreSettings) -> li
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 
-# Endings of sources, preprocessed sources and intermediate representations.
-_SOURCES = frozenset(
-    (
-        *(".c", ".h", ".i", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".ii", ".hpp", ".hh", ".hxx"),
-        *(".cu", ".m", ".mm", ".ll", ".bc", ".d", ".rs", ".go", ".zig"),
-        *(".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".F", ".F90"),
-    )
-)
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 # Endings of code that is read from a folder without reports; the folder of a build has many other files.
 _CODE = (".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
 
 
-def _sides(name: str, settings: Settings, jobs: int) -> list[tuple[str, ComparedBuild]]:
+def _sides(name: str, settings: Settings) -> list[tuple[str, Collected]]:
     """Read the sides of an input, each with its core, "" if the input determines it."""
     if name == "-":
-        return _of_stream(name, 0, settings, jobs)
+        return _of_stream(name, 0, settings)
     try:
         mode = os.stat(name).st_mode
     except (OSError, ValueError) as error:  # a path with a NUL byte in it
         if database := _database_of(name):
-            return [("", _of_database(name, *database, settings.scope))]
+            return [("", _of_database(name, *database))]
         raise InputError(f"{printable(name)}: {reason(error)}") from None
     if stat.S_ISDIR(mode):
-        return _of_folder(name, settings, jobs)
+        return _of_folder(name, settings)
     if not stat.S_ISREG(mode):
         # Pipes of a shell's <(command) are safe; opening others may block for ever.
         if stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/", "/dev/stdin")):
             with _opened(name) as file:
-                return _of_stream(name, file.fileno(), settings, jobs)
+                return _of_stream(name, file.fileno(), settings)
         raise special_file(name, mode)
     with _opened(name) as file:
         start = _read(file, name, 4096)
     kind = _kind(name, start)
     if kind == "database":
-        return [("", _of_database(name, name, "", settings.scope))]
+        return [("", _of_database(name, name, ""))]
     if kind == "report":
         collected = Collected(name)
         _read_reports(name, name, collected)
-        return [("", collected.side(settings.scope))]
-    return _of_code([(name, name, kind)], name, settings, jobs)
+        return [("", collected)]
+    if kind == "source":
+        return _of_source(name, settings)
+    return _of_code([(name, name, kind)], name, settings)
 
 
 def _kind(name: str, start: bytes) -> str:
     """Return the kind of a file by its first bytes, else by its name.
 
-    Kinds are "report", "database", "assembly", "object" and "library". Raises InputError for other files.
+    Kinds are "report", "database", "assembly", "source", "object" and "library". Raises InputError for other files.
     """
     shown = printable(name)
     ending = os.path.splitext(name)[1]
@@ -133,6 +135,8 @@ def _kind(name: str, start: bytes) -> str:
     for magic, program in _PACKED.items():
         if start.startswith(magic):
             raise InputError(f"{shown}: compressed with {program}; decompress it first")
+    if is_source(name):
+        return "source"
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith((b"{", b"[")) and b"\0" not in start and ending not in ASSEMBLY_ENDINGS:
         return "report"
@@ -140,17 +144,13 @@ def _kind(name: str, start: bytes) -> str:
         raise InputError(f"{shown}: UTF-16; convert it to UTF-8")
     if ending in ASSEMBLY_ENDINGS:
         return "assembly"
-    if ending in _SOURCES:
-        raise InputError(
-            f"{shown}: source code; compile and compare it with incc-diff --run COMPILER… -- FLAGS {shown}"
-        )
     if not text and len(start) < 4096:
         raise InputError(f"{shown}: the input is empty")
     if b"\0" in start:
         raise InputError(f"{shown}: not a report, database, object, library or program")
     if ending == ".json":
         raise InputError(f"{shown}:1: not JSON: it begins with {start[:20].decode('utf-8', 'replace')!r}")
-    raise InputError(f"{shown}: not a report (JSON) or assembly (a file that ends in .s, .S or .asm)")
+    raise InputError(f"{shown}: not a report (JSON), a source in C, C++ or Fortran, or assembly (.s, .S, .asm)")
 
 
 def _opened(name: str) -> BinaryIO:
@@ -184,7 +184,7 @@ def _database_of(name: str) -> tuple[str, str] | None:
     return None
 
 
-def _of_database(name: str, path: str, wanted: str, scope: Scope) -> ComparedBuild:
+def _of_database(name: str, path: str, wanted: str) -> Collected:
     from incc.history.read import read_commit
 
     collected = Collected(name)
@@ -195,10 +195,10 @@ def _of_database(name: str, path: str, wanted: str, scope: Scope) -> ComparedBui
 
     notes = read_commit(path, wanted, take)
     collected.notes.update(dict.fromkeys(notes))
-    return collected.side(scope)
+    return collected
 
 
-def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> list[tuple[str, ComparedBuild]]:
+def _of_stream(name: str, descriptor: int, settings: Settings) -> list[tuple[str, Collected]]:
     """Read reports, assembly or an object from a pipe."""
     with open(descriptor, "rb", closefd=False) as file:
         data = _read(file, name)
@@ -211,11 +211,11 @@ def _of_stream(name: str, descriptor: int, settings: Settings, jobs: int) -> lis
     if kind in ("database", "library"):
         raise InputError(f"{shown}: a {kind} cannot be read from a pipe; name the file")
     if kind != "report":
-        return _of_code([(shown, data, kind)], name, settings, jobs)
+        return _of_code([(shown, data, kind)], name, settings)
 
     collected = Collected(name)
     _read_documents(io.BytesIO(data), shown, collected)
-    return [("", collected.side(settings.scope))]
+    return [("", collected)]
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------
@@ -237,6 +237,9 @@ class Collected:
         self.entries: list[SideKernel] = []
         self.notes: dict[str, None] = {}
         self.left_out = 0
+        self.pieces: list[CodePiece] = []
+        """The code that is still to be analysed."""
+        self.variant: c.SideVariant | None = None
 
     def add(self, unit: t.UnitReport) -> None:
         """Take the kernels of a unit."""
@@ -262,18 +265,30 @@ class Collected:
         again = next(name for name in ids if ids.count(name) > 1)
         self.notes[f"{printable(where)} has several kernels called {again!r}, which are numbered here."] = None
 
-    def side(self, scope: Scope) -> ComparedBuild:
-        """Return the side, without a label, restricted to the requested functions."""
+    def side(self, scope: Scope, analysed: Iterator[Analysed] = iter(())) -> ComparedBuild:  # noqa: B008
+        """Return the side, without a label, restricted to the requested functions.
+
+        Args:
+            scope: The functions.
+            analysed: The results of its pieces, which have only these functions; those of other sides may follow.
+
+        Raises:
+            InputError: A piece could not be analysed.
+        """
+        for result in islice(analysed, len(self.pieces)):
+            if result.problem:
+                raise InputError(result.problem)
+            self.take(result.entries, result.left_out, result.note)
         entries = self.entries
-        if scope.functions:
+        if scope.functions and not self.pieces:
             wanted = choose_functions({e.kernel.function for e in entries}, scope.functions)
             entries = [entry for entry in entries if entry.kernel.function in wanted]
         notes = list(self.notes)
         if self.left_out:
             notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
         if not entries:
-            notes.append("It has no kernels." if not scope.functions else "No function has such a name.")
-        return ComparedBuild(side_info(entries, "", self.name, notes), entries)
+            notes.append("No function has such a name." if scope.functions else "It has no kernels.")
+        return ComparedBuild(replace(side_info(entries, "", self.name, notes), variant=self.variant), entries)
 
 
 def _read_reports(path: str, shown: str, collected: Collected) -> None:
@@ -341,7 +356,7 @@ _GONE: Any = object()
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
-def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, ComparedBuild]]:
+def _of_folder(name: str, settings: Settings) -> list[tuple[str, Collected]]:
     files = list(_files(name))
     collected = Collected(name)
     others: list[str] = []
@@ -363,8 +378,8 @@ def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, Comp
         if others:
             more = f" and {len(others) - 1} more files" if len(others) > 1 else ""
             collected.notes[f"{printable(others[0])}{more}: not a report, skipped."] = None
-        return [("", collected.side(settings.scope))]
-    code: list[tuple[str, str | bytes, str]] = []
+        return [("", collected)]
+    code: list[tuple[str, str | bytes | Unit, str]] = []
     for path, shown in files:
         if shown.endswith(_CODE):
             with _opened(path) as file:
@@ -372,7 +387,7 @@ def _of_folder(name: str, settings: Settings, jobs: int) -> list[tuple[str, Comp
             if start and not start.startswith(b"/*"):  # a linker script instead of a library
                 code.append((shown, path, _kind(path, start)))
     if code:
-        return _of_code(code, name, settings, jobs)
+        return _of_code(code, name, settings)
     what = "only JSON files that are not reports" if others else "no report (*.json), assembly or object"
     raise InputError(f"{printable(name)}: {what} in this folder")
 
@@ -395,34 +410,43 @@ def _files(folder: str) -> Iterator[tuple[str, str]]:
 # --- code -------------------------------------------------------------------------------------------------------------
 
 
+def _of_source(name: str, settings: Settings) -> list[tuple[str, Collected]]:
+    """Compile a source, once for all cores, and return a side for each core."""
+    from incc.driver.pipeline import with_likely_regions
+
+    unit, note = compiled_source(name, settings.core.mcpu)
+    note = printable(note.removeprefix(f"{name}: "))
+    sides = _of_code([(name, unit, "source")], name, with_likely_regions(unit, settings))
+    for _, collected in sides:
+        collected.notes[f"{note[:1].upper()}{note[1:]}."] = None
+    return sides
+
+
 def _of_code(
-    files: Sequence[tuple[str, str | bytes, str]], name: str, settings: Settings, jobs: int
-) -> list[tuple[str, ComparedBuild]]:
-    """Analyse files of code (names for messages, paths or contents, and kinds), and return a side for each core."""
+    files: Sequence[tuple[str, str | bytes | Unit, str]], name: str, settings: Settings
+) -> list[tuple[str, Collected]]:
+    """Read files of code (names for messages; paths, contents or units; kinds), and return a side for each core."""
     sides = []
     cores = named_cores(settings.core.mcpu) or ["native"]
     for core in cores:
         collected = Collected(name)
-        pieces = [piece for file in files for piece in _pieces(*file, settings.on(core), collected)]
-        for result in analyse(pieces, jobs):
-            if result.problem:
-                raise InputError(result.problem)
-            collected.take(result.entries, result.left_out, result.note)
-        # The functions have been selected already.
-        side = collected.side(Scope())
+        for file in files:
+            collected.pieces += _pieces(*file, settings.on(core), collected)
         if len(cores) > 1:
-            side = replace(side, info=replace(side.info, variant=c.SideVariant(compiler="", flags=[], mcpu=core)))
-        sides.append((core, side))
+            collected.variant = c.SideVariant(compiler="", flags=[], mcpu=core)
+        sides.append((core, collected))
     return sides
 
 
-def _pieces(shown: str, source: str | bytes, kind: str, settings: Settings, collected: Collected) -> list[CodePiece]:
+def _pieces(
+    shown: str, source: str | bytes | Unit, kind: str, settings: Settings, collected: Collected
+) -> list[CodePiece]:
     from incc.frontends.objects.read import ObjectError
 
+    if isinstance(source, Unit):
+        return [CodePiece(unit=source, settings=settings)]
     shown = printable(shown)
     if kind == "assembly":
-        from incc.frontends.unit import Unit
-
         if not isinstance(source, bytes):
             with _opened(source) as file:
                 source = _read(file, shown)

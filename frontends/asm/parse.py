@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from io import StringIO
 
 import msgspec
 
@@ -582,12 +583,11 @@ def origins_of(text: str, function: str) -> list[Origin]:
     This is a pass of its own because only few analyses need columns.
     """
     origins: list[Origin] = []
-    inside = False
+    label = re.search(rf"^{re.escape(function)}[^\S\n]*:.*\n", text, re.MULTILINE)
+    if label is None:
+        return []
     place = ""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not inside:
-            inside = line.startswith(function) and line[len(function) :].lstrip().startswith(":")
-            continue
+    for number, line in enumerate(StringIO(text[label.end() :], "\n"), text.count("\n", 0, label.end()) + 1):
         words = line.split(None, 4)
         if not words or words[0][0] in "#/" or words[0].endswith(":"):
             continue

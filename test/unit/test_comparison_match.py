@@ -57,6 +57,9 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
     stored: int = 0
     first_line: int = 10
     inlined_from: str = ""
+    depth: int = 1
+    lines: tuple[int, ...] = ()
+    """The lines of its first instructions; the others have the loop's line."""
 
 
 def entry(loop: Loop) -> SideKernel:
@@ -74,7 +77,7 @@ def entry(loop: Loop) -> SideKernel:
         "inlined_into": [],
         "role": {"name": loop.role, "of": loop.of, "instead": False, "basis": "inferred", "text": ""},
         "kind": "loop",
-        "depth": 1,
+        "depth": loop.depth,
         "isa": "x86",
         "elements": {"per_iteration": loop.elements} if loop.elements else None,
         "size": {"instructions": len(forms)},
@@ -82,7 +85,11 @@ def entry(loop: Loop) -> SideKernel:
         "first_line": loop.first_line,
     }
     unit: Any = {"source": loop.unit, "assembly_file": f"{loop.unit}.s", "model": {"name": "znver4"}}
-    instructions: Any = [{"form": form, "text": form, "source": place} for form in forms]
+    places = [{"file": loop.unit, "line": line} for line in loop.lines]
+    instructions: Any = [
+        {"form": form, "text": form, "source": own}
+        for form, own in itertools.zip_longest(forms, places, fillvalue=place)
+    ]
     unit["kernels"] = [{**kernel, "instructions": instructions}]
     return entries_of(filled(t.UnitReport, unit))[0]
 
@@ -247,6 +254,26 @@ def test_one_text() -> None:
     b += [replace(a[1], content="b1", line=a[1].line)]
     found = match([entry(loop) for loop in a], [entry(loop) for loop in b], same_text=True)
     assert pairs(found) == {(1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        # Compilers report a loop by different ones of its lines.
+        ({"line": 30, "lines": (31, 32, 33)}, {"line": 33, "lines": (31, 32)}, True),
+        ({"line": 30, "lines": (31, 32, 33)}, {"line": 33, "lines": (31, 32, 33), "depth": 2}, True),
+        # Both the loop and the next one use a function on line 5.
+        ({"line": 20, "lines": (21, 22, 5)}, {"line": 30, "lines": (31, 32, 5)}, False),
+        # The inner loop of the one build is unrolled in the other.
+        ({"line": 24, "lines": (25, 26), "depth": 2}, {"line": 20, "lines": (21, 22, 23, 25, 26, 27)}, False),
+    ],
+)
+def test_lines_that_loops_of_one_text_share(a: dict[str, Any], b: dict[str, Any], same: bool) -> None:
+    one = Loop(function="f", number=1, forms=(ADD, LOAD, MUL, STORE), content="a", **a)
+    forms = (ADD, LOAD, MUL, STORE) if same else (ADD, LOAD, DIV, MAX, ADD, ADD, ADD)
+    other = Loop(function="f", number=1, forms=forms, content="b", **b)
+    found = match([entry(one)], [entry(other)], same_text=True)
+    assert any(m.confidence >= 0.8 for m in found.matches) == same
 
 
 def test_lines_that_all_moved() -> None:

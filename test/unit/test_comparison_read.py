@@ -256,10 +256,8 @@ def test_other_files(tmp_path: pathlib.Path) -> None:
     assert "compressed with gzip; decompress it first" in refused(file("a.json.gz", b"\x1f\x8b\x08\x00"))
     assert "UTF-16" in refused(file("a.json", "{}".encode("utf-16")))
     assert "not a report, database, object, library or program" in refused(file("a.bin", bytes(range(256))))
-    assert "not a report (JSON) or assembly" in refused(file("a.txt", "hello"))
-    assert "source code; compile and compare it with incc-diff --run COMPILER… -- FLAGS " in refused(
-        file("a.c", "int main() {}")
-    )
+    assert "not a report (JSON), a source in C, C++ or Fortran, or assembly" in refused(file("a.txt", "hello"))
+    assert "not a report (JSON), a source in C, C++ or Fortran, or assembly" in refused(file("a.rs", "fn main() {}"))
     assert "a.o: code for NONE" in refused(file("a.o", b"\x7fELF" + bytes(100)))
     assert refused("nothing\0here").startswith("nothing?here: ")
     assert refused("/dev/null") == "/dev/null: a device, not a file that can be read"

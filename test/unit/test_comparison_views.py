@@ -357,6 +357,15 @@ def unsure() -> c.ComparisonReport:
     return found
 
 
+def test_a_matrix_has_no_change_of_kernels_that_are_not_comparable() -> None:
+    found = matrix(["gcc-11", "gcc-12", "clang-19"])
+    unknown = found.rows[1].changes[2]
+    assert unknown is not None
+    unknown.outcome = "unknown"
+    (line,) = [line for line in lines_of(found) if " kernel1 " in line]
+    assert line.split()[-5:] == ["2.20", "+10", "%", "2.40", "?"]
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
 def test_a_wide_matrix_goes_on_below(width: int) -> None:
     labels = [f"gcc-{n} -O3 -funroll-loops znver{n}" for n in range(20)]

@@ -295,11 +295,16 @@ def test_status_of_what_fails(calls: Calls, capfd: pytest.CaptureFixture[str]) -
     calls.result = fails(ordinary(), (0, 1, "forces: cycles 2 → 5.4"), (1, 1, "sum: …"))
     assert diff.main(["a.json", "b.json", "--fail-if=cycles > +5%"]) == 1
     printed = capfd.readouterr()
-    assert printed.err == "incc-diff: 2 kernels for which cycles > +5%: forces, sum\n"
+    unknown = 'incc-diff: note: 1 kernel passed as not comparable; to fail, add: or outcome == "unknown"\n'
+    assert printed.err == f"incc-diff: 2 kernels for which cycles > +5%: forces, sum\n{unknown}"
     assert printed.out.endswith("  [1] forces: cycles 2 → 5.4\n  [2] sum: …\n")
     calls.result = fails(ordinary())
     assert diff.main(["a.json", "b.json", "--fail-if=cycles > +5%"]) == 0
-    assert capfd.readouterr().err == ""
+    assert capfd.readouterr().err == unknown
+    (row,) = [n for n, row in enumerate(calls.result.rows) if row.changes[1] and row.changes[1].outcome == "unknown"]
+    calls.result = fails(ordinary(), (row, 1, "…"))
+    assert diff.main(["a.json", "b.json", '--fail-if=outcome == "unknown"']) == 1
+    assert "passed as not comparable" not in capfd.readouterr().err
 
 
 def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import shutil
+from collections.abc import Callable
 
 import pytest
 
-from incc.driver.commands import mca, scan
+from incc.driver.commands import db, diff, mca, report, scan
 from incc.driver.sources import compiled_source, is_source, source_commands
 from incc.support.errors import AnalysisError
 
@@ -65,6 +67,38 @@ def test_both_commands_compile(capfd: pytest.CaptureFixture[str]) -> None:
     shown = capfd.readouterr()
     assert "sum.c:1 in sum" in shown.out
     assert shown.err == "incc-mca: note: sum.c: compiled by cc -O3 -march=skylake -c sum.c\n"
+
+
+def test_sources_are_compared(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pathlib.Path("faster.cpp").write_text(SUM.replace("s += a[i]", "s += a[i] + a[i + n]"))
+    assert diff.main(["--mcpu=skylake", "--json", "sum.c", "faster.cpp"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert [side["label"] for side in found["sides"]] == ["sum.c", "faster.cpp"]
+    assert [side["notes"] for side in found["sides"]] == [
+        ["Compiled by cc -O3 -march=skylake -c sum.c."],
+        ["Compiled by c++ -O3 -march=skylake -c faster.cpp."],
+    ]
+    assert [row["changes"][1]["outcome"] for row in found["rows"]] == ["equal"]
+    monkeypatch.setenv("CFLAGS", "-O1")
+    assert diff.main(["--mcpu=znver4,skylake", "--json", "sum.c"]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert [side["label"] for side in found["sides"]] == ["znver4", "skylake"]
+    assert [cause["kind"] for cause in found["rows"][0]["changes"][1]["causes"]] == ["core"]
+    assert found["sides"][1]["notes"] == ["Compiled by cc -O1 -c sum.c."]
+    pathlib.Path("x.c").write_text("int f( {")
+    assert diff.main(["sum.c", "x.c"]) == 2
+    assert capfd.readouterr().err.startswith("incc-diff: error: x.c:1:")
+    assert diff.main(["sum.c", "y.c"]) == 2
+    assert capfd.readouterr().err == "incc-diff: error: y.c: no such file or directory\n"
+
+
+@pytest.mark.parametrize("main", [lambda: report.main(["sum.c"]), lambda: db.main(["add", "--commit=x", "sum.c"])])
+def test_commands_that_read_reports_name_the_command_that_makes_one(
+    main: Callable[[], int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main() > 0
+    message = "sum.c: not a JSON report; incc-scan --format=json makes one of sources, assembly and objects\n"
+    assert capfd.readouterr().err.endswith(message)
 
 
 def test_marks_in_a_source_count(capfd: pytest.CaptureFixture[str]) -> None:

@@ -128,7 +128,9 @@ def _cell(numbered: NumberedRow, compared: RowCycles, side: int) -> Cell:
     if cycles is None:
         text = f"({cells.taken(member, member.figures.cycles)})"
         return Cell(text=text, key=None, note="?", doubt=doubt, href=href)
-    note = cells.relative(change.ratio) if change is not None and change.ratio is not None else ""
+    note = ""
+    if change is not None and change.ratio is not None:
+        note = "?" if change.outcome == "unknown" else cells.relative(change.ratio)
     kinds: list[str] = ["best"] if side in row.best else [change.outcome] if change else []
     if any(row.changes):
         best = min(value for value in compared.cycles if value is not None)
