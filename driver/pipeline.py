@@ -24,7 +24,7 @@ from incc.frontends.asm.regions import (
     whole_file,
     without_byte_markers,
 )
-from incc.frontends.foreign import foreign
+from incc.frontends.foreign import foreign, refusal
 from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
 from incc.frontends.marks import Mark
@@ -241,11 +241,16 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
     if other := foreign(unit.assembly):
-        raise AnalysisError(f"{unit.assembly_file}: assembly for {other}, which incc does not read; it reads x86's")
+        raise AnalysisError(f"{unit.assembly_file}: {refusal(other)}")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
-        raise AnalysisError(f"{unit.assembly_file}: {parsed.isa} assembly, but the machine model is of an {isa} core")
+        raise AnalysisError(f"{unit.assembly_file}: {_mismatch(parsed.isa, isa)}")
     return parsed
+
+
+def _mismatch(name: str, core: str) -> str:
+    """Return the message for assembly of one instruction set and a core of another."""
+    return isa(name).unreadable or f"{name} assembly, but the machine model is of an {core} core"
 
 
 def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:
