@@ -168,12 +168,8 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     if refused := _refused(report):  # LLVM is missing, or the assembler does not take what LLVM writes
         lines = text.replace(assembler.ALONE, "").split("\n")
         for each in refused:
-            say(
-                shown(
-                    Problem(file=source.name, line=each.line, kind="error", text=each.message, statement=each.text),
-                    lines,
-                )
-            )
+            line, reason = (each.line, each.message) if numbered else (0, f"{each.message} in '{each.text}'")
+            say(shown(Problem(file=source.name, line=line, kind="error", text=reason, statement=each.text), lines))
         _stop_at_statements(source, len(refused))
     return text, report, numbered
 
