@@ -24,7 +24,7 @@ from incc.frontends.asm.regions import (
     whole_file,
     without_byte_markers,
 )
-from incc.frontends.foreign import foreign, refusal
+from incc.frontends.foreign import unreadable
 from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
 from incc.frontends.marks import Mark
@@ -228,7 +228,7 @@ def model_notes(report: t.AnalysisReport) -> list[str]:
 
 def in_gnu_syntax(unit: Unit) -> Unit:
     """Return a unit whose text was given with the text as GNU as reads it; a compiler's text says its syntax."""
-    if unit.way != "given" or foreign(unit.assembly):
+    if unit.way != "given" or unreadable(unit.assembly):
         return unit
     return replace(unit, assembly=isa(detect(unit.assembly)).in_gnu_syntax(unit.assembly))
 
@@ -240,8 +240,8 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     # The comments of clang -g may contain NUL bytes.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
-    if other := foreign(unit.assembly):
-        raise AnalysisError(f"{unit.assembly_file}: {refusal(other)}")
+    if reason := unreadable(unit.assembly):
+        raise AnalysisError(f"{unit.assembly_file}: {reason}")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
         raise AnalysisError(f"{unit.assembly_file}: {_mismatch(parsed.isa, isa)}")

@@ -1,4 +1,4 @@
-"""Recognition of code for instruction sets that incc does not read, so that it is not taken for x86's."""
+"""Recognition of texts that incc does not read: assembly for other instruction sets, LLVM IR, endless statements."""
 
 from __future__ import annotations
 
@@ -31,12 +31,28 @@ _SIGNS = {
     r"|\.eabi_attribute\b|\.syntax\s+(?:unified|divided)\b|\.thumb(?:_func)?\b"
     r"|[a-z]\w*(?:\.w)?\s+(?:r[0-7]|lr)\s*,\s*(?:r\d+|\#)|v\w+\.[fius]?(?:8|16|32|64)\s+[sdqr\{]",
     "Hexagon": r"\{\s*(?:r\d+(?::\d+)?|p\d|jumpr?|if)\b.*$",
-    "m68k": r"(?:move|adda?|suba?|lea|cmp|tst|clr)(?:a|q|m)?\.[bwl]\s+.*(?:%[ad][0-7]|\([ad][0-7]\))",
+    "m68k": r"(?:move|adda?|suba?|lea|cmp|tst|clr)(?:a|q|m)?\.[bwl]\s.*(?:%[ad][0-7]|\([ad][0-7]\))",
     "PTX": r"\.(?:target\s+sm_\d+|address_size\s+(?:32|64)|visible\s+\.(?:func|entry))|[a-z]+\.[\w.]+\s+%\w+\s*,.*;",
     "AMD's GPUs": r"(?:[sv]_(?:mov|add|load|waitcnt|endpgm)\w*)\b|\.amdgcn_target\b",
 }
 _LLVM_IR = ("; ModuleID = ", "source_filename = ", "target datalayout = ")
 """The beginnings of what clang -flto -S and -emit-llvm -S write."""
+
+
+_LONGEST = 1 << 20
+"""Characters of a line with statements. Assemblers take very long for longer ones, which nothing writes."""
+_DATA = r'[ \t]*+(?:(?:[\w.$@?]+|"[^"]*")[ \t]*:[ \t]*)?(?:[.#;/]|$)'
+"""The start of a line that may be as long as it likes: a directive (a string or an array), or a comment."""
+
+
+def unreadable(text: str) -> str:
+    """Return the reason that a text is refused as a whole, "" if it may be assembly for x86 or AArch64."""
+    if len(text) > _LONGEST:
+        for number, line in enumerate(text.split("\n"), 1):
+            if len(line) > _LONGEST and not re.match(_DATA, line):
+                return f"line {number} has {len(line):,} characters; statements are read up to {_LONGEST:,} of a line"
+    other = foreign(text)
+    return refusal(other) if other else ""
 
 
 def foreign(text: str) -> str:
@@ -47,7 +63,7 @@ def foreign(text: str) -> str:
         return ""
     start = text[:_LOOKED_AT]
     for name, sign in _SIGNS.items():
-        if re.search(rf"(?m)^(?:[\w.$]+:)?[ \t]*(?:{sign})", start):
+        if re.search(rf"(?m)^(?:[\w.$]+:)?[ \t]*+(?:{sign})", start):
             return f"assembly for {name}"
     return ""
 

@@ -87,7 +87,7 @@ ALONE = "{alone} "
 def _pieces(line: str) -> list[str]:
     """Return the statements of a line with their labels, without comments."""
     if "/*" in line:
-        line = re.sub(r"/\*.*?\*/", " ", line)
+        line = re.sub(r"/\*.*?(?:\*/|$)", " ", line)
     if '"' not in line:
         # GNU as knows // only at the start of a line, but people write it; no x86 operand has it.
         return line.partition("#")[0].partition("//")[0].split(";")

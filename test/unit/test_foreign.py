@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from incc.driver.commands import mca
-from incc.frontends.foreign import foreign
+from incc.frontends.asm.syntax import detect_syntax
+from incc.frontends.foreign import foreign, unreadable
+from incc.frontends.x86.llvm.reading import with_plain_numbers
 
 SNIPPETS = {
     "RISC-V": "f:\n.LBB0_1:\n\tfld\tfa5, 0(a0)\n\taddi\ta0, a0, 8\n\tbne\ta0, a1, .LBB0_1\n\tret\n",
@@ -113,3 +115,22 @@ def test_one_sentence_refuses_an_object(
 @pytest.mark.parametrize("text", OWN)
 def test_what_incc_reads_is_not_foreign(text: str) -> None:
     assert foreign(text) == ""
+
+
+@pytest.mark.parametrize("line", ["nop;" * 300_000, "a" * (1 << 20) + "b", "x: " + " " * (1 << 20) + "nop"])
+def test_endless_statements_are_refused(line: str) -> None:
+    reason = f"line 2 has {len(line):,} characters; statements are read up to 1,048,576 of a line"
+    assert unreadable(f"nop\n{line}\n") == reason
+
+
+@pytest.mark.parametrize("line", ['x: .ascii "{}"', "\t.byte {}", "# {}", "/* {}", '"?x@@3HA":\t.asciz "{}"'])
+def test_data_and_comments_may_be_long(line: str) -> None:
+    assert unreadable(f"nop\n{line.format('1,' * (1 << 20))}\n") == ""
+
+
+@pytest.mark.parametrize("text", ["/* " * 100_000, " " * 200_000 + "nop", f"movl ${'1' * 100_000}, %eax"])
+def test_long_lines_are_searched_in_linear_time(text: str) -> None:
+    """A quadratic search takes minutes."""
+    assert unreadable(text) == ""
+    assert with_plain_numbers(text) == text
+    assert detect_syntax(text) == "att"

@@ -516,7 +516,7 @@ def _is_odd_directive(name: str, rest: str, foreign: frozenset[str]) -> bool:
     return not ordinary and rest[:1] not in ("=", ":")
 
 
-_PERHAPS_MASM = r"\d[\da-fA-F]*[htoqybdHTOQYBD]\b"
+_PERHAPS_MASM = r"(?<!\w)\d[\da-fA-F]*[htoqybdHTOQYBD]\b"
 _MASM_NUMBER = r"(?i)(?<![\w.$@%\\])(?:(\d[0-9a-f]*)h|(\d+)[td]|([0-7]+)[oq]|([01]+)[yb])(?![\w.$@])"
 
 
