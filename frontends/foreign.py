@@ -22,7 +22,7 @@ _SIGNS = {
     r"\$(?:\d+|sp|fp|ra|gp|zero|at|[vatsk]\d|f\d+)\b|\.set\s+(?:no)?(?:mips16|micromips|reorder)\b"
     r"|\.nan\s+(?:legacy|2008)|[a-z][\w.]*\s+\$\w+\s*,\s*\$\w+\s*,\s*[$\d-]",
     "PowerPC": r"(?:mflr|mtlr|mtctr|stwu|stdu|lwz|lfd|stfd|addis|bdnz|blr(?![ \t]+x))\b|\.localentry\b|\.abiversion\b"
-    r"|[a-z]\w*\.?\s+\d+\s*,\s*(?:\d+\s*,\s*-?\d+|-?\d+\(\d+\))",
+    r"|(?!d[bwdqt]\s)[a-z]\w*\.?\s+\d+\s*,\s*(?:\d+\s*,\s*-?\d+|-?\d+\(\d+\))",
     "s390": r"(?:stmg|lmg|lgr|lgfr|llgfr|brasl|larl|brctg?|aghi|lghi|ltgr|lzdr)\s+%?[rf]?\d"
     r"|[a-z]\w*\s+[%][rf][0-7]\s*,(?!.*;)",
     "WebAssembly": r"(?:local\.[gs]et|[if](?:32|64)\.(?:const|load|add)|end_function)\b|\.functype\b",
@@ -39,6 +39,11 @@ _LLVM_IR = ("; ModuleID = ", "source_filename = ", "target datalayout = ")
 """The beginnings of what clang -flto -S and -emit-llvm -S write."""
 
 
+_NASM = (
+    r"(?im)^[ \t]*+(?:\[?(?:section[ \t]+\.\w|global[ \t]+[\w$.]|bits[ \t]+\d\d\b)|default[ \t]+(?:rel|abs)\b"
+    r"|%(?:i?define|assign|i?macro|include|ifdef|ifndef|use)\b|(?:[\w.$]+:?[ \t]+)?(?:res[bwdqt][ \t]|times[ \t]+\d))"
+)
+"""Directives of NASM and YASM, which no other assembler has."""
 _LONGEST = 1 << 20
 """Characters of a line with statements. Assemblers take very long for longer ones, which nothing writes."""
 _DATA = r'[ \t]*+(?:(?:[\w.$@?]+|"[^"]*")[ \t]*:[ \t]*)?(?:[.#;/]|$)'
@@ -51,8 +56,12 @@ def unreadable(text: str) -> str:
         for number, line in enumerate(text.split("\n"), 1):
             if len(line) > _LONGEST and not re.match(_DATA, line):
                 return f"line {number} has {len(line):,} characters; statements are read up to {_LONGEST:,} of a line"
-    other = foreign(text)
-    return refusal(other) if other else ""
+    if other := foreign(text):
+        return refusal(other)
+    if (nasm := re.search(_NASM, text[:_LOOKED_AT])) and isa(names()[0]).sign(text) != 0:
+        number = text.count("\n", 0, nasm.end()) + 1
+        return f"line {number} is in NASM's syntax, which incc does not read; assemble the file and analyse its object"
+    return ""
 
 
 def foreign(text: str) -> str:

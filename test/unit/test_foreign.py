@@ -35,6 +35,7 @@ FRAGMENTS = {
 """Statements without a directive or a jump, as they are pasted."""
 IR = 'source_filename = "f.c"\ntarget triple = "x86_64-pc-linux-gnu"\n\ndefine i32 @f() {\n  ret i32 0\n}\n'
 OWN = (
+    "f:\tmov rax, [rdi+8*rcx]\ntable: dq 1, 2, 3\n\tdb 1, 2, 3, 4\n",
     "f:\n\tblr\tx8\n\tfadd\ts0, s1, s2\n",
     "f:\n\tmov\tr8, rax\n\tadd\tr9, r8\n\tstd\n\tstr\tr8\n\tmovsd\txmm0, qword ptr [rdi]\n",
     "f:\n\tmovl $5, %eax\n\tpush $12\n\tld = 3\n",
@@ -134,3 +135,30 @@ def test_long_lines_are_searched_in_linear_time(text: str) -> None:
     assert unreadable(text) == ""
     assert with_plain_numbers(text) == text
     assert detect_syntax(text) == "att"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("; f\n\tglobal f\n\tsection .text\nf:\tmov rax, [rdi+8*rcx]\n", 2),
+        ("bits 64\nf:\tmov rax, [rdi]\n", 1),
+        ("f:\tadd dword [rdi], 1\n\n%define N 8\n", 3),
+        ("f:\tmov rax, [rel x]\nbuffer: resb 64\n", 2),
+        ("f:\tmov rax, [rel x]\n\ttimes 4 nop\n", 2),
+    ],
+)
+def test_files_for_nasm_are_refused_with_the_line(text: str, line: int) -> None:
+    assert unreadable(text).startswith(f"line {line} is in NASM's syntax")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\t.globl global\nglobal:\n\tmov eax, 1\n",
+        "\tmovl %eax, %ebx # times 4\n",
+        "\tmov eax, default\n",
+        "times:\n\tret\n",
+    ],
+)
+def test_names_of_nasm_are_names_elsewhere(text: str) -> None:
+    assert unreadable(text) == ""
