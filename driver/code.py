@@ -18,7 +18,7 @@ from incc.support.errors import AnalysisError
 if TYPE_CHECKING:
     from incc.frontends.objects.kernels import KernelSource
 
-ASSEMBLY_ENDINGS = (".s", ".S", ".asm")
+ASSEMBLY_ENDINGS = (".s", ".S", ".asm", ".cod")
 
 # ELF, Mach-O of 64 and 32 bits in either order of bytes, WebAssembly.
 _OBJECTS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xce", b"\0asm")
