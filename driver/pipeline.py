@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -825,8 +826,12 @@ def marked_text(unit: Unit, scope: Scope, dialect: str) -> str:
     regions = select(readable, read_assembly(readable), scope).regions
     remarks = [remark(region.compiled) if region.compiled else "" for region in regions]
     marked = insert_markers(readable.assembly, regions, dialect, remarks=remarks)
-    # A directive that was put before the text is not part of it.
-    return marked.replace(readable.assembly.removesuffix(unit.assembly), "", 1)
+    if readable.assembly.endswith(unit.assembly):
+        # A directive that was put before the text is not part of it.
+        return marked.replace(readable.assembly.removesuffix(unit.assembly), "", 1)
+    # The directives before a translated text hold for markers before its first line as well.
+    head = re.match(r"(?:\.[^;\n\t]*; )*", readable.assembly)
+    return marked if head is None else f"{head[0].rstrip('; ')}\n{marked.replace(head[0], '', 1)}"
 
 
 def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:
