@@ -808,7 +808,9 @@ def _assembly(source: Path | bytes, name: str) -> Unit:
 
 def _looks_like_path(text: str) -> bool:
     """Return True for a line that is a path rather than an instruction, though there is no such file."""
-    return text.endswith((".s", ".S", ".asm", ".o", ".so", ".a")) or ("/" in text and not any(map(str.isspace, text)))
+    return text.endswith((".s", ".S", ".asm", ".cod", ".o", ".so", ".a")) or (
+        "/" in text and not any(map(str.isspace, text))
+    )
 
 
 def _contents(path: str) -> bytes:

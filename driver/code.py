@@ -10,7 +10,7 @@ import msgspec
 from incc.driver.settings import Scope
 from incc.frontends.kernel import KernelCode, LeftOut
 from incc.frontends.objects.archive import MAGIC, THIN_MAGIC
-from incc.frontends.objects.read import ObjectError
+from incc.frontends.objects.read import COFF_MACHINES, ObjectError
 from incc.report.source.demangle import choose_functions
 from incc.report.unit_result import KernelPlace
 from incc.support.errors import AnalysisError
@@ -18,8 +18,10 @@ from incc.support.errors import AnalysisError
 if TYPE_CHECKING:
     from incc.frontends.objects.kernels import KernelSource
 
-ASSEMBLY_ENDINGS = (".s", ".S", ".asm")
+ASSEMBLY_ENDINGS = (".s", ".S", ".asm", ".cod")
 
+# ELF, Mach-O of 64 and 32 bits in either order of bytes, WebAssembly.
+_OBJECTS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xce", b"\0asm")
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
@@ -33,7 +35,7 @@ def kind_of(start: bytes) -> Literal["object", "library", "bitcode", ""]:
         return "library"
     if start.startswith(_BITCODE):
         return "bitcode"
-    if start.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xfe\xed\xfa\xcf")):
+    if start.startswith(_OBJECTS):
         is_object = True
     elif start.startswith(b"\xca\xfe\xba\xbe"):
         # A class of Java starts like a Mach-O file for several processors. Its version, which is at least 45, is where
@@ -46,7 +48,8 @@ def kind_of(start: bytes) -> Literal["object", "library", "bitcode", ""]:
     else:
         # COFF starts with the processor. An object has sections and no optional header.
         sections, optional = int.from_bytes(start[2:4], "little"), int.from_bytes(start[16:18], "little")
-        is_object = start.startswith(b"\x64\x86") and len(start) >= 20 and sections > 0 and not optional
+        machine = int.from_bytes(start[:2], "little")
+        is_object = machine in COFF_MACHINES and len(start) >= 20 and sections > 0 and not optional
     return "object" if is_object else ""
 
 

@@ -25,7 +25,7 @@ from incc.frontends.asm.regions import (
     whole_file,
     without_byte_markers,
 )
-from incc.frontends.foreign import foreign
+from incc.frontends.foreign import unreadable
 from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
 from incc.frontends.marks import Mark
@@ -229,7 +229,7 @@ def model_notes(report: t.AnalysisReport) -> list[str]:
 
 def in_gnu_syntax(unit: Unit) -> Unit:
     """Return a unit whose text was given with the text as GNU as reads it; a compiler's text says its syntax."""
-    if unit.way != "given" or foreign(unit.assembly):
+    if unit.way != "given" or unreadable(unit.assembly):
         return unit
     return replace(unit, assembly=isa(detect(unit.assembly)).in_gnu_syntax(unit.assembly))
 
@@ -243,12 +243,17 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     # The comments of clang -g may contain NUL bytes.
     if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
-    if other := foreign(unit.assembly):
-        raise AnalysisError(f"{unit.assembly_file}: assembly for {other}, which incc does not read; it reads x86's")
+    if reason := unreadable(unit.assembly):
+        raise AnalysisError(f"{unit.assembly_file}: {reason}")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
-        raise AnalysisError(f"{unit.assembly_file}: {parsed.isa} assembly, but the machine model is of an {isa} core")
+        raise AnalysisError(f"{unit.assembly_file}: {_mismatch(parsed.isa, isa)}")
     return parsed
+
+
+def _mismatch(name: str, core: str) -> str:
+    """Return the message for assembly of one instruction set and a core of another."""
+    return isa(name).unreadable or f"{name} assembly, but the machine model is of an {core} core"
 
 
 def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:
@@ -829,8 +834,12 @@ def marked_text(unit: Unit, scope: Scope, dialect: str) -> str:
     regions = select(readable, read_assembly(readable), scope).regions
     remarks = [remark(region.compiled) if region.compiled else "" for region in regions]
     marked = insert_markers(readable.assembly, regions, dialect, remarks=remarks)
-    # A directive that was put before the text is not part of it.
-    return marked.replace(readable.assembly.removesuffix(unit.assembly), "", 1)
+    if readable.assembly.endswith(unit.assembly):
+        # A directive that was put before the text is not part of it.
+        return marked.replace(readable.assembly.removesuffix(unit.assembly), "", 1)
+    # The directives before a translated text hold for markers before its first line as well.
+    head = re.match(r"(?:\.[^;\n\t]*; )*", readable.assembly)
+    return marked if head is None else f"{head[0].rstrip('; ')}\n{marked.replace(head[0], '', 1)}"
 
 
 def write_marked(unit: Unit, scope: Scope, path: str, dialect: str) -> None:

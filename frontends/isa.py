@@ -74,8 +74,6 @@ class ObjectSigns(msgspec.Struct, frozen=True, kw_only=True):
 
     names: frozenset[str]
     """lief's names for the machine, in any format."""
-    coff: int
-    """COFF's number for the machine."""
     elf: int
     """ELF's number for the machine."""
     pc_relative: frozenset[int]

@@ -215,9 +215,9 @@ def _lines(option: str, text: str) -> tuple[tuple[int, int], ...]:
     """Parse lines as OSACA's --lines does: numbers and spans `8-18` or `20:24`, with commas between them."""
     spans = []
     for part in text.split(","):
-        first, _, last = part.replace(":", "-").partition("-")
+        first, dash, last = part.replace(":", "-").partition("-")
         try:
-            span = _number(option, first.strip()), _number(option, (last or first).strip())
+            span = _number(option, first.strip()), _number(option, (last if dash else first).strip())
         except UsageError:
             span = 1, 0
         if span[0] > span[1]:

@@ -15,7 +15,7 @@ from incc.driver.messages import tell_printable
 from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
 from incc.driver.settings import Settings, with_values
 from incc.frontends.asm.llvm_regions import latencies, places, regions, spans
-from incc.frontends.foreign import foreign
+from incc.frontends.foreign import unreadable
 from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.frontends.x86 import assembler
@@ -134,8 +134,8 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     """
     from incc.report.source.problems import Problem, shown
 
-    if other := foreign(source.text):
-        say(f"{source.name}: error: assembly for {other}, which incc does not read; it reads x86's")
+    if reason := unreadable(source.text):
+        say(f"{source.name}: error: {reason}")
         raise StopError
     # Loops are found by their labels, which may be numbers: there `jmp 1b` is no jump to the address 1.
     text = with_plain_numbers(source.text) if source.settings.scope.regions == "llvm-mca" else source.text
@@ -168,12 +168,8 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     if refused := _refused(report):  # LLVM is missing, or the assembler does not take what LLVM writes
         lines = text.replace(assembler.ALONE, "").split("\n")
         for each in refused:
-            say(
-                shown(
-                    Problem(file=source.name, line=each.line, kind="error", text=each.message, statement=each.text),
-                    lines,
-                )
-            )
+            line, reason = (each.line, each.message) if numbered else (0, f"{each.message} in '{each.text}'")
+            say(shown(Problem(file=source.name, line=line, kind="error", text=reason, statement=each.text), lines))
         _stop_at_statements(source, len(refused))
     return text, report, numbered
 

@@ -8,7 +8,9 @@ from string import ascii_uppercase
 
 from incc.report.documents import printable
 
-_ENDINGS = frozenset((".json", ".jsonl", ".db", ".sqlite", ".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll"))
+_ENDINGS = frozenset(
+    (".json", ".jsonl", ".db", ".sqlite", ".s", ".S", ".asm", ".cod", ".o", ".obj", ".a", ".so", ".dll")
+)
 
 
 def labels(names: Sequence[str]) -> list[str]:

@@ -84,7 +84,7 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 # Endings of code that is read from a folder without reports; the folder of a build has many other files.
-_CODE = (".s", ".S", ".asm", ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
+_CODE = (*ASSEMBLY_ENDINGS, ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
 
 
 def _sides(name: str, settings: Settings) -> list[tuple[str, Collected]]:
@@ -150,7 +150,7 @@ def _kind(name: str, start: bytes) -> str:
         raise InputError(f"{shown}: not a report, database, object, library or program")
     if ending == ".json":
         raise InputError(f"{shown}:1: not JSON: it begins with {start[:20].decode('utf-8', 'replace')!r}")
-    raise InputError(f"{shown}: not a report (JSON), a source in C, C++ or Fortran, or assembly (.s, .S, .asm)")
+    raise InputError(f"{shown}: not a report (JSON), a source in C, C++ or Fortran, or assembly (.s, .S, .asm, .cod)")
 
 
 def _opened(name: str) -> BinaryIO:

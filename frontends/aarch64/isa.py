@@ -67,7 +67,6 @@ class _AArch64(Isa):
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: ELF for the Arm 64-bit Architecture, 5.7.
     machine = ObjectSigns(
         names=frozenset(("AARCH64", "ARM64")),
-        coff=0xAA64,
         elf=183,
         # ELF for the Arm 64-bit architecture, "Static relocations": R_AARCH64_PREL64, _PREL32, _PREL16; _ABS64, _ABS32.
         pc_relative=frozenset((260, 261, 262)),

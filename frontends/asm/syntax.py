@@ -10,7 +10,7 @@ _REGISTER = r"(?:[re]?(?:[abcd]x|[sd]i|bp)|[re]sp|[abcd][lh]|[sd]il|[sb]pl|r(?:[
 _ATT = re.compile(rf"%{_REGISTER}\b|\$-?\w")
 _INTEL = re.compile(rf"(?<![%\w.$@]){_REGISTER}(?![\w$@:])|\b(?:byte|word|[dqt]word|[xyz]mmword) ptr\b")
 _LABELS = re.compile(r"^(?:\s*[\w.$?@]+:)+")
-_COMMENT = re.compile(r"#.*|;.*|//.*|/\*.*?\*/|\"[^\"]*\"")
+_COMMENT = re.compile(r"#.*|;.*|//.*|/\*.*?(?:\*/|$)|\"[^\"]*\"")
 
 
 def detect_syntax(text: str) -> Literal["att", "intel"]:

@@ -25,6 +25,7 @@ from incc.frontends.elf import (
     machine_of,
     read_elf,
 )
+from incc.frontends.foreign import refusal
 from incc.frontends.isa import isa, names
 from incc.frontends.kernel import Relocation
 
@@ -32,6 +33,8 @@ _PAGE = 4096
 _LARGEST_POWER = 15
 """The largest alignment that Mach-O's linkers accept, as a power of two."""
 _GCC_LTO = ".gnu.lto_"
+COFF_MACHINES = frozenset((0x14C, 0x1C0, 0x1C4, 0x5032, 0x5064, 0x6232, 0x6264, 0x8664, 0xA641, 0xAA64))
+"""Microsoft's PE format, "Machine types": the processors of which COFF objects are common. They have no other magic."""
 _START = 64
 """Bytes of a file that tell its format."""
 
@@ -97,7 +100,7 @@ def _isa_of(machine_name: str) -> str:
             return name
         if machine_name in machine.unread:
             raise ObjectError(machine.unread[machine_name])
-    raise ObjectError(f"code for {machine_name}, none of {', '.join(names())}")
+    raise ObjectError(refusal(f"code for {machine_name}"))
 
 
 class _Functions:
@@ -146,7 +149,7 @@ def _elf_isa(machine: int) -> str:
     try:
         return _isa_of(lief.ELF.ARCH(machine).name)
     except ValueError:
-        raise ObjectError(f"code for machine {machine}, none of {', '.join(names())}") from None
+        raise ObjectError(refusal(f"code for machine {machine}")) from None
 
 
 def _elf_sections(elf: ElfFile, pc_relative: frozenset[int]) -> Iterator[Section]:
@@ -218,8 +221,7 @@ def _read_with_lief(source: str | bytes, start: bytes, size: int) -> Container:
     lief.logging.disable()
     # Damaged files often have numbers for which lief's enumerations have no name. Users can do nothing about that.
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"incc\.frontends\.objects\.read")
-    # COFF has no magic number but that of its machine.
-    is_coff = int.from_bytes(start[:2], "little") in [isa(name).machine.coff for name in names()]
+    is_coff = int.from_bytes(start[:2], "little") in COFF_MACHINES
     binary: Any = lief.COFF.parse(source) if is_coff else lief.parse(source)
     if binary is None:
         raise ObjectError("not an ELF, PE/COFF or Mach-O file")

@@ -87,7 +87,7 @@ ALONE = "{alone} "
 def _pieces(line: str) -> list[str]:
     """Return the statements of a line with their labels, without comments."""
     if "/*" in line:
-        line = re.sub(r"/\*.*?\*/", " ", line)
+        line = re.sub(r"/\*.*?(?:\*/|$)", " ", line)
     if '"' not in line:
         # GNU as knows // only at the start of a line, but people write it; no x86 operand has it.
         return line.partition("#")[0].partition("//")[0].split(";")
@@ -137,9 +137,10 @@ class _Statement(msgspec.Struct, frozen=True, kw_only=True):
 # --- dropped directives and sections ---------------------------------------------------------------------------------
 
 # Directives that leave no bytes in the code but take time, or that not every assembler knows (other versions, other
-# object formats). Line and call frame information is not used.
+# object formats) or evaluates: in Intel's syntax a function may be called as a register is (`.size st, .-st`). Line and
+# call frame information is not used.
 _DROPPED = word_set(
-    ".loc .file .ident .line .addrsig .addrsig_sym .build_version .subsections_via_symbols .macosx_version_min "
+    ".loc .file .ident .line .size .addrsig .addrsig_sym .build_version .subsections_via_symbols .macosx_version_min "
     ".version .stabs .stabn .stabd .bundle_align_mode .loc_mark_labels .appfile"
 )
 _DROPPED_PREFIXES = (".cfi_", ".cv_", ".seh_")
@@ -640,6 +641,7 @@ def _dialects(lines: list[str]) -> list[str]:
 _MODIFIER = r"@[A-Za-z]\w*"
 _SUM = r"([A-Za-z_.][\w.$]*)[ \t]*[-+][ \t]*[A-Za-z_.][\w.$]*"
 _NEGATIVE = r"\$-[ \t]*(?=[A-Za-z_.])"
+_TEMPORARY = r"(?<![\w.$@?])\.L(?=[\w.$])"
 
 
 def _llvm_objects(command: list[str], statements: list[_Statement], dialects: list[str], folder: str) -> list[str]:
@@ -653,8 +655,10 @@ def _llvm_objects(command: list[str], statements: list[_Statement], dialects: li
         texts.append(_for_elf(f".code32; {text}" if statement.narrow else text))
     of_statement = [dialects[statement.line - 1] for statement in statements]
     objects = _each(command, of_statement, texts, folder)
-    # Relations between symbols that only the linker can resolve do not change the bytes.
+    # Relations between symbols that only the linker can resolve do not change the bytes, nor does it whether LLVM
+    # insists on the definition of a symbol.
     plain = [re.sub(_NEGATIVE, "$", re.sub(_SUM, r"\1", re.sub(_MODIFIER, "", text))) for text in texts]
+    plain = [re.sub(_TEMPORARY, "L", text) for text in plain]
     if again := [n for n, digits in enumerate(objects) if not digits and plain[n] != texts[n]]:
         second = _each(command, [of_statement[n] for n in again], [plain[n] for n in again], folder)
         for n, digits in zip(again, second, strict=False):

@@ -111,7 +111,6 @@ class _X86(Isa):
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: the x86-64 psABI, table 4.9.
     machine = ObjectSigns(
         names=frozenset(("X86_64", "AMD64")),
-        coff=0x8664,
         elf=62,
         # System V ABI, AMD64 supplement, "Relocation Types": R_X86_64_PC8, _PC16, _PC32, _PC64, _PLT32, _GOTPCREL,
         # _GOTPCRELX, _REX_GOTPCRELX; R_X86_64_64, _32, _32S.

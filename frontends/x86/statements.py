@@ -80,7 +80,9 @@ def _read(text: str) -> TextOnlyParts:
     if "\t" in mnemonic:
         mnemonic, _, rest = text.partition("\t")
     rest = rest.strip()
-    intel = "%" not in rest and "$" not in rest and _is_intel(rest)
+    # Names may have a dollar sign elsewhere: `.L0$pb`, `_a$`.
+    immediate = rest[:1] == "$" or ("$" in rest and re.search(r"[\s,]\$", rest))
+    intel = "%" not in rest and not immediate and _is_intel(rest)
     try:
         statement = _intel(mnemonic, rest) if intel else _att(mnemonic, rest)
     except NotAnExpressionError:
@@ -152,8 +154,8 @@ def _intel(mnemonic: str, rest: str) -> TextOnlyParts:
     for operand in split_operands(rest):
         sized = re.match(_SIZE, operand)
         operand = re.sub(_SIZE, "", operand)
-        if re.match(r"(?i)offset\b", operand):
-            immediates.append(expression(operand[6:], True))
+        if offset := re.match(r"(?i)offset\b\s*(?:flat:)?", operand):
+            immediates.append(expression(operand[offset.end() :], True))
             continue
         operand = re.sub(r"\s*\{[^}]*\}\s*", "", operand)
         if not operand or re.match(_REGISTER, operand):

@@ -21,7 +21,6 @@ pytest.importorskip("llvmlite")
         "x: .if 1\n",
         "nop; .bogus\n",
         '\t.include "a"\n',
-        '# 3 "a.c"\n',
         "nop\rnop\n",
         "nop\0\n",
         "\f\n",
@@ -50,6 +49,7 @@ def test_unusual(text: str) -> None:
 def test_what_compilers_write_is_not_unusual() -> None:
     text = '\t.file\t"a.c"\n\t.text\n\t.globl\tf\n\t.type\tf, @function\nf:\n.LFB0:\n\t.cfi_startproc\n\trep stosq\n'
     text += "\tlock addl $1, (%rdi)\n.L3:\r\n\t.loc 1 3 4\n\tmovl\t%fs:0, %eax\n\tcsinc:\n.LC0:\t.long\t1\n#APP\n"
+    text += '# 3 "a.c" 1\n'
     text += "\t.cfi_endproc\n\t{vex} vpdpbusd %xmm1, %xmm2, %xmm3\n// x\n/* y */\n\t.cfi_sections .debug_frame\n"
     assert not unusual(text)
 
@@ -147,6 +147,19 @@ def test_places(text: str, places: list[tuple[int, int]]) -> None:
 def test_a_line_marker_names_the_file() -> None:
     (error,) = diagnostics('# 7 "a.c"\n\tbad\n')
     assert (error.file, error.file_line, error.column, error.line) == ("a.c", 7, 2, 2)
+
+
+def test_a_line_marker_with_number_0_ends_the_one_before() -> None:
+    reading = read('# 7 "a.c" 1\nnop\n# 0 "" 2\nfrob\n')
+    assert reading is not None
+    assert [(each.file, each.file_line, each.line) for each in reading.diagnostics] == [("", 0, 4)]
+
+
+def test_places_in_files_that_are_declared_later_are_no_mistakes() -> None:
+    reading = read('.loc 1 3 2 view -0\n.rept 2\nnop\n.endr\n.loc 1 4\n.file 1 "a.c"\n')
+    assert reading is not None
+    assert not reading.diagnostics
+    assert reading.text.count("nop") == 2
 
 
 def test_repetitions_and_conditions_are_carried_out() -> None:

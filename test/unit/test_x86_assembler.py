@@ -353,3 +353,13 @@ def test_debug_information_without_its_directives_is_left_out() -> None:
     assembled = assemble(text, [8])
     assert not assembled.refused
     assert [r.symbol for r in assembled.statements[8][0].relocations] == [".bss"]
+
+
+def test_functions_may_be_called_as_registers_are() -> None:
+    text = ".intel_syntax noprefix\nst:\nmov eax, 5\n.size st, .-st\nsp:\nret\n.size sp, .-sp\n"
+    assert not assemble(text, [3, 6]).refused
+
+
+@pytest.mark.parametrize("statement", ["fadds .LC0@GOTOFF(%esi)", "movl .LC0@NTPOFF(%eax), %eax"])
+def test_relations_of_32_bits_are_read_for_64(statement: str) -> None:
+    assert not assemble(f"{statement}\n", [1]).refused

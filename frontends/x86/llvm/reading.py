@@ -67,6 +67,7 @@ _MESSAGE = r"(?m)^(?:\x1b\[[\d;]*m)*(error|warning): (?:\x1b\[[\d;]*m)*(.*?):(\d
 _TEXT_ITSELF = "<inline asm>"
 _LINE_MARKER = r'#[ \t]+(\d+)[ \t]+"([^"]*)"'
 _UNFINISHED_FRAME = "Unfinished frame!"
+_UNDECLARED_FILE = "unassigned file number in '.loc'"
 
 
 def read(text: str, triple: str = TRIPLE) -> Reading | None:
@@ -96,7 +97,9 @@ def read(text: str, triple: str = TRIPLE) -> Reading | None:
             error = next((each for each in messages if each[1] == "error"), None)
             if error is None:
                 break
-            if error[2] == _TEXT_ITSELF:
+            if error[5].startswith(_UNDECLARED_FILE) and (without := _without_places(lines)) != lines:
+                lines = without
+            elif error[2] == _TEXT_ITSELF:
                 errors += _diagnostics(error, lines)
                 if not _blank(lines, int(error[3]) - 1, int(error[4]) - 1, error[5]):
                     break
@@ -155,7 +158,8 @@ def _at(lines: list[_Line], at: int, column: int, kind: Literal["error", "warnin
         if lines[above].file != line.file:
             break
         if marker := re.match(_LINE_MARKER, lines[above].source):
-            file, file_line = marker[2], int(marker[1]) + at - above - 1
+            if number := int(marker[1]):  # 0, as gcc writes it behind inline assembly, ends what the one before began
+                file, file_line = marker[2], number + at - above - 1
             break
     place = Diagnostic(line=line.line, column=column, kind=kind, message=message, source=line.source)
     return replace(place, file=file, file_line=file_line)
@@ -225,6 +229,11 @@ def _blank(lines: list[_Line], at: int, place: int, message: str) -> bool:
     if text.count('"') % 2:
         _blank_string(lines, at + 1)
     return True
+
+
+def _without_places(lines: list[_Line]) -> list[_Line]:
+    """Return the lines without `.loc`: gcc declares files in a way, or so late, that LLVM lacks their numbers."""
+    return [replace(line, text="") if line.text.lstrip().startswith(".loc") else line for line in lines]
 
 
 def _blank_string(lines: list[_Line], start: int) -> None:
@@ -459,8 +468,6 @@ def _has_odd_lines(text: str, foreign: frozenset[str]) -> bool:
         if stripped[:1] == "/" and stripped[1:2] not in ("/", "*"):  # a comment to GNU as alone
             return True
         if stripped[:1] == "#":
-            if '"' in stripped and re.match(_LINE_MARKER, stripped):
-                return True
             continue
         for statement in stripped.split(";") if ";" in stripped else (stripped,):
             if _is_odd(statement.split(None, 1), foreign):
@@ -509,7 +516,7 @@ def _is_odd_directive(name: str, rest: str, foreign: frozenset[str]) -> bool:
     return not ordinary and rest[:1] not in ("=", ":")
 
 
-_PERHAPS_MASM = r"\d[\da-fA-F]*[htoqybdHTOQYBD]\b"
+_PERHAPS_MASM = r"(?<!\w)\d[\da-fA-F]*[htoqybdHTOQYBD]\b"
 _MASM_NUMBER = r"(?i)(?<![\w.$@%\\])(?:(\d[0-9a-f]*)h|(\d+)[td]|([0-7]+)[oq]|([01]+)[yb])(?![\w.$@])"
 
 
