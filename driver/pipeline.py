@@ -718,7 +718,9 @@ def analyze_kernels(
         from incc.measuring.kernels import measure_kernels
 
         result = replace(
-            result, measured=tuple(measure_kernels(kernels)), host=host_of(model, settings.core.model_path)
+            result,
+            measured=tuple(measure_kernels(kernels, settings.report.unsafe)),
+            host=host_of(model, settings.core.model_path),
         )
     return result
 

@@ -72,7 +72,11 @@ class LoopFailure(msgspec.Struct, frozen=True):
 
 
 class Unavailable(Exception):
-    """Nothing can be measured here: another system or processor, or llvmlite is missing."""
+    """Nothing can be measured here: another system or processor, llvmlite is missing, or loops cannot be confined."""
+
+
+SERVER = ("-P", "-m", "incc.measuring.server")
+"""The interpreter's arguments for the process that runs loops, without modules of the working directory."""
 
 
 class Machine(Protocol):
@@ -90,11 +94,17 @@ class Harness:
 
     With `counters` performance counters are tried; `events` are raw ones to count beside cycles, by name. `busy` is the
     share of samples beside which something else ran. `counters_missing` says why there are no counters, and is empty if
-    there are. Raises Unavailable.
+    there are. `unsafe` measures also where the kernel cannot keep loops from files and other processes. Raises
+    Unavailable.
     """
 
-    def __init__(self, counters: bool = True, events: Mapping[str, int] | None = None) -> None:
-        self._arguments = {"counters": counters, "events": dict(events or {}), "parent": os.getpid()}
+    def __init__(self, counters: bool = True, events: Mapping[str, int] | None = None, unsafe: bool = False) -> None:
+        self._arguments = {
+            "counters": counters,
+            "events": dict(events or {}),
+            "parent": os.getpid(),
+            "unsafe": unsafe,
+        }
         self._samples: list[float] = []
         self.counters_missing = ""
         self._process = self._start()
@@ -108,7 +118,7 @@ class Harness:
             raise Unavailable(why)
         # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "incc.measuring.server", json.dumps(self._arguments)],
+            [sys.executable, *SERVER, json.dumps(self._arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -122,7 +132,15 @@ class Harness:
             assert process.stderr is not None
             last = process.stderr.read().strip().splitlines()[-1:]
             raise Unavailable(f"the measuring process does not start: {last[0] if last else 'it says nothing'}")
-        self.counters_missing = json.loads(line)["counters"]
+        ready = json.loads(line)
+        if not ready["confines"] and not self._arguments["unsafe"]:
+            process.kill()
+            process.wait()
+            raise Unavailable(
+                "this system cannot keep measured code from files and other processes (no seccomp); "
+                "--unsafe measures all the same"
+            )
+        self.counters_missing = ready["counters"]
         return process
 
     def measure(self, loop: MachineLoop) -> Measurement | LoopFailure:

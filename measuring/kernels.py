@@ -189,7 +189,8 @@ _ALSO = {"sse3": "pni", "lzcnt": "abm", "bmi1": "bmi", "amxtile": "amxtile", "pc
 class Measurer:
     """A context manager that times kernels one by one; the harness starts when the first kernel can be run."""
 
-    def __init__(self) -> None:
+    def __init__(self, unsafe: bool = False) -> None:
+        self._unsafe = unsafe
         self._harness: harness.Harness | None = None
         self._known: dict[MachineLoop, Measurement | LoopFailure] = {}
         self._unavailable = ""
@@ -215,7 +216,7 @@ class Measurer:
             return LoopFailure("unavailable", self._unavailable)
         try:
             if self._harness is None:
-                self._harness = harness.Harness()
+                self._harness = harness.Harness(unsafe=self._unsafe)
             self._known[loop] = agreed(loop, self._harness.measure)
         except (harness.Unavailable, OSError, RuntimeError, ValueError) as error:
             self._unavailable = " ".join(str(error).split()) or "the measuring process ended"
@@ -223,8 +224,8 @@ class Measurer:
         return self._known[loop]
 
 
-def measure_kernels(kernels: Iterable[KernelCode]) -> Iterator[KernelMeasurement | LoopFailure]:
-    """Yield the cycles of each kernel in order, or the reason why there are none."""
-    with Measurer() as measurer:
+def measure_kernels(kernels: Iterable[KernelCode], unsafe: bool = False) -> Iterator[KernelMeasurement | LoopFailure]:
+    """Yield the cycles of each kernel in order, or the reason why there are none; for `unsafe` see `Harness`."""
+    with Measurer(unsafe) as measurer:
         for kernel in kernels:
             yield measurer.measure(kernel)

@@ -282,9 +282,11 @@ def outlive_nobody(parent: int) -> None:
 class Server:
     """The server that runs loops, each in a child."""
 
-    def __init__(self, counting: counters.Counters) -> None:
+    def __init__(self, counting: counters.Counters, unsafe: bool = False) -> None:
         self.native = native.Native()
         self.counting = counting
+        self.unsafe = unsafe
+        """Run loops even if the kernel does not confine them."""
         self.process = os.getpid()
         self.libc: Any = ctypes.CDLL(None, use_errno=True)
         self.libc.mmap.restype = ctypes.c_void_p
@@ -300,6 +302,13 @@ class Server:
         # can be done once is done here.
         self.filter = _no_calls(self.native.machine, not counting.why_not)
         self.most_memory = _most_memory()
+
+    def confines(self) -> bool:
+        """Return True if children can be confined."""
+        child = os.fork()
+        if not child:
+            os._exit(0 if self._confine() else 1)
+        return os.waitpid(child, 0)[1] == 0
 
     def calibrate(self) -> None:
         """Observe the core for some 30 ms. A thread that keeps it busy all the time stays unnoticed."""
@@ -375,10 +384,14 @@ class Server:
             if number and not self._clean():
                 return  # the next child goes on
             slot = self._load(code, job)
-            if not number:
-                # Where the kernel has no seccomp, calls of the system are made.
-                self.libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self.filter[0], 0, 0)
+            if not number and not self._confine() and not self.unsafe:
+                raise OSError(ctypes.get_errno(), "the kernel does not confine the loop")
             self._say(self._run(slot, job))
+
+    def _confine(self) -> bool:
+        """Have the kernel refuse this process what no loop needs; return False if it has no seccomp."""
+        self.libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        return not self.libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self.filter[0], 0, 0)
 
     def _clean(self) -> bool:
         """Unmap the memory that the last loop touched; return False if that is more than was recorded.
@@ -465,7 +478,6 @@ class Server:
             raise OSError(ctypes.get_errno(), "no stack for signals")
         for number in (signal.SIGSEGV, signal.SIGBUS):
             self.libc.sigaction(int(number), ctypes.byref(action), None)
-        self.libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
     def _load(self, code: bytes, job: dict[str, Any]) -> int:
         """Load code and registers, and return the address of the counter's first value."""
@@ -498,12 +510,13 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     arguments = json.loads(sys.argv[1])
     outlive_nobody(arguments["parent"])
-    server = Server(counters.Counters(arguments["counters"], arguments["events"]))
+    server = Server(counters.Counters(arguments["counters"], arguments["events"]), arguments["unsafe"])
     # The child copies no page because of a count of references that the collector would change.
     gc.collect()
     gc.freeze()
     gc.disable()
-    print(json.dumps({"ready": server.native.machine, "counters": server.counting.why_not}), flush=True)
+    ready = {"ready": server.native.machine, "counters": server.counting.why_not, "confines": server.confines()}
+    print(json.dumps(ready), flush=True)
     for line in sys.stdin:
         print(json.dumps(server.measure_all(json.loads(line))), flush=True)
     return 0

@@ -42,6 +42,8 @@ class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Include the control flow of the analysed functions."""
     measure: bool = False
     """Run the kernels on this machine. If no core is named, use the host's model."""
+    unsafe: bool = False
+    """Run them even if the system cannot keep them from files and other processes."""
 
 
 REPORT_SETTINGS = ReportSettings()

@@ -197,6 +197,11 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "also run each kernel on this machine and report its cycles (default core: the host)",
             sets="report.measure",
         ),
+        _switch(
+            "unsafe",
+            "measure even if the system cannot keep the code from files and other processes",
+            sets="report.unsafe",
+        ),
         *_of_wrapper(
             Option(
                 "lto=link|compile",

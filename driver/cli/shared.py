@@ -23,6 +23,7 @@ OUTPUT = Option(
     aliases=("--output",),
     into="output",
 )
+UNSAFE = Option("--unsafe", "flag", "measure even if the system cannot keep the code from files and other processes")
 HTML = Option("--html FILE", "file", "write an HTML page", None)
 COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."
 """The help on sources (driver/sources.py)."""

@@ -105,6 +105,7 @@ COMMAND = Command(
             Option("--repeat N", "thousand", "take the median of N measurements (default: 1)", 1),
             Option("--unroll N", "thousand", "links of a chain (default: 16)", 16),
             Option("--no-counters", "flag", "use the clock even if there are performance counters"),
+            shared.UNSAFE,
             Option("--simulated", "flag", "simulate the model instead of measuring this processor"),
         ),
         group(
@@ -520,7 +521,7 @@ def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | 
     if options.simulated:
         return Simulated(model)
     try:
-        return Harness(not options.no_counters, model.parameters["port_events"])
+        return Harness(not options.no_counters, model.parameters["port_events"], options.unsafe)
     except Unavailable as error:
         raise AnalysisError(str(error)) from None
 

@@ -61,6 +61,8 @@ class MakeHostOptions(msgspec.Struct, frozen=True, kw_only=True):
     relative: str = ""
     """The model to start from, "" for the nearest."""
     model_path: tuple[str, ...] = ()
+    unsafe: bool = False
+    """Measure even if the system cannot keep the code from files and other processes."""
 
 
 class _Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     # A batch queue that ends the run interrupts it.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Harness() as harness:
+        with Harness(unsafe=options.unsafe) as harness:
             relative, why, exact = _relative(options)
             if relative is None:
                 return _failed(why)

@@ -394,6 +394,7 @@ COMMAND = Command(
                 "--resume FOLDER", "text", "folder for measurements (default: FILE with .measured instead of .toml)"
             ),
             Option("--quick", "flag", "run fewer probes, and measure only the forms of the hundred loops"),
+            shared.UNSAFE,
             Option("--minutes N", "minutes", "stop measuring forms after N minutes (default: no limit)", 0),
             Option("--relative NAME", "text", "model to start from (default: the nearest)"),
         ),

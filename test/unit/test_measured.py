@@ -101,7 +101,7 @@ def _x86(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def standin(monkeypatch: pytest.MonkeyPatch, *found: Measurement | LoopFailure | Exception) -> Standin:
     made = Standin(*found)
-    monkeypatch.setattr(harness, "Harness", lambda: made)
+    monkeypatch.setattr(harness, "Harness", lambda unsafe=False: made)
     return made
 
 
@@ -432,7 +432,7 @@ def test_the_wrapper_stays_a_compiler_whatever_measuring_does(tmp_path: Path) ->
     (tmp_path / "a.c").write_text("double f(double*a,long n){double s=0;for(long i=0;i<n;i++)s+=a[i];return s;}\n")
     # What measures breaks in a way that nobody thought of.
     (tmp_path / "sitecustomize.py").write_text(
-        "import incc.measuring.kernels as k\ndef broken(kernels):\n  raise TypeError('odd')\n"
+        "import incc.measuring.kernels as k\ndef broken(kernels, unsafe):\n  raise TypeError('odd')\n"
         "k.measure_kernels = broken\n"
     )
     command = [sys.executable, "-m", "incc.driver.commands.incc", "--incc-cc=gcc", "-O2", "-c", "a.c", "-o", "a.o"]

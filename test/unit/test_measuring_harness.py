@@ -280,6 +280,26 @@ def test_real_loops() -> None:
 
 
 @pytest.mark.skipif(bool(harness.missing()), reason="no Linux that measures")
+def test_nothing_is_measured_where_the_kernel_does_not_confine_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import sys, incc.measuring.server as s; s._PR_SET_SECCOMP = 9999; sys.exit(s.main())"
+    monkeypatch.setattr(harness, "SERVER", ("-P", "-c", program))
+    with pytest.raises(harness.Unavailable, match=r"no seccomp.*--unsafe measures all the same"):
+        harness.Harness()
+    with harness.Harness(unsafe=True) as machine:
+        assert machine.counters_missing is not None
+
+
+@pytest.mark.skipif(bool(harness.missing()), reason="no Linux that measures")
+def test_the_measuring_process_takes_no_module_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('mine')")
+    monkeypatch.chdir(tmp_path)
+    with harness.Harness() as machine:
+        assert machine.busy == 0
+
+
+@pytest.mark.skipif(bool(harness.missing()), reason="no Linux that measures")
 def test_limits_that_are_low_already_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the system may raise them."""
     import resource

@@ -94,6 +94,7 @@ COMMAND = Command(
             shared.top("kernels of all files, those with the most to gain"),
             Option("--ghz GHZ", "clock", "clock, for GFLOP/s and GB/s", 0.0, sets="report.ghz"),
             Option("--measure", "flag", "also run the kernels on this machine and report the cycles they take"),
+            shared.UNSAFE,
             shared.jobs("analyse", "; 1 with --measure"),
         ),
     ),
@@ -169,6 +170,7 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         top=options.top,
         unique=any(os.path.isdir(name) for name in options.files),
         measure=options.measure,
+        unsafe=options.unsafe,
         reports=options.reports or "",
         requested=bool(options.files),
     )

@@ -58,6 +58,8 @@ class Scan(Struct, frozen=True, kw_only=True):
     """True to show a kernel once that occurs in several files."""
     measure: bool = False
     """Also run the kernels on this machine."""
+    unsafe: bool = False
+    """Run them even if the system cannot keep them from files and other processes."""
     reports: str = ""
     """The folder for reports of a project's units."""
     requested: bool = False
@@ -100,7 +102,7 @@ class Worker:
         if scan.measure:
             from incc.measuring.kernels import Measurer
 
-            self.measurer = Measurer()
+            self.measurer = Measurer(scan.unsafe)
 
     def __call__(self, inputs: Sequence[Input]) -> ScanOutcome:
         outcome = ScanOutcome()
