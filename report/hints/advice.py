@@ -32,6 +32,8 @@ class CompilerCall(msgspec.Struct, frozen=True, kw_only=True):
     """The core that the options name, "native" for the host; empty if none."""
     native: bool = False
     """True if the analysis is for the host."""
+    fortran: bool = False
+    """True if the source is Fortran."""
 
     def march(self, core: str) -> str:
         """Return the option that enables a core's instructions; "" if there is none or the compiler lacks it."""
@@ -239,6 +241,7 @@ def read_build(unit: Unit, native: bool = False) -> CompilerCall:
         baseline=not machine and not unit.cpu,
         target=target,
         native=native,
+        fortran=fortran,
     )
 
 

@@ -59,9 +59,10 @@ _MOST_CHECKS = 10
 
 
 def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Advise restrict if gcc would have to compare too many pairs of arrays to vectorise a loop.
+    """Advise restrict or ivdep if gcc would have to compare too many pairs of arrays to vectorise a loop.
 
-    With fewer, it makes a version without vectors for arrays that overlap, and compares them before the loop.
+    With fewer, it makes a version without vectors for arrays that overlap, and compares them before the loop. In Fortran
+    and where the arrays are parts of one, nothing can be declared, but ivdep says that no iteration needs another one.
     """
     kernel = facts.kernel
     build = context.build
@@ -75,9 +76,12 @@ def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
         return None
     return hint(
         "many-arrays",
-        f"the loop is not vectorised, because {pairs} pairs of arrays may overlap, more than gcc compares",
+        f"the loop is not vectorised, because {pairs} pairs of {'array sections' if build.fortran else 'arrays'} may "
+        "overlap, more than gcc compares",
         {"pairs": pairs},
-        change="if they do not, declare their pointers restrict",
+        change="if they do not, "
+        + ("put !GCC$ ivdep" if build.fortran else "declare their pointers restrict, or put #pragma GCC ivdep")
+        + " in front of the loop",
         gain=packed_gain(facts, context),
     )
 

@@ -29,7 +29,8 @@ def hints(
     name, _, version = compiler.partition(" ")
     unit = Unit(assembly=text, assembly_file="x.s")
     if compiler:
-        unit = replace(unit, source="x.c", compiler=name, compiler_version=version, command=(name, *arguments), **more)
+        build = {"source": "x.c", "compiler": name, "compiler_version": version, "command": (name, *arguments)}
+        unit = replace(unit, **(build | more))
     settings = settings_with(mcpu=mcpu, regions="loops", timeline_iterations=0)
     (kernel,) = analyze_units([unit], settings).units[0].kernels
     return {hint.rule: hint for hint in kernel.hints}
@@ -224,6 +225,10 @@ def test_more_arrays_than_gcc_compares() -> None:
     assert found["many-arrays"].evidence == {"pairs": 12}
     assert "restrict" in found["many-arrays"].source_change
     assert "scalar-arithmetic" not in found
+    # Fortran has no pointers to declare so.
+    fortran = hints(body, "-O3", compiler="gfortran 12.2.0", source="x.f90")["many-arrays"]
+    assert "pairs of array sections" in fortran.text
+    assert "put !GCC$ ivdep in front of the loop" in fortran.source_change
     # Fewer are compared; clang compares more; another level does not vectorise at all.
     fewer = body.replace("vmovsd %xmm4, (%r10,%rax,8)", "vmovsd %xmm4, (%r9,%rax,8)")
     assert "many-arrays" not in hints(fewer, "-O3")
