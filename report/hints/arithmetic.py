@@ -25,6 +25,7 @@ from incc.report.hints.common import (
     inner_branches,
     operations,
     speedup,
+    waits_for_results,
     written_roots,
 )
 from incc.report.hints.context import HintContext
@@ -122,7 +123,7 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     # If integers become doubles and these floats, a constant or a function is a double.
     through_double = bool(narrower) and not wider and bool(operations(kernel, "from-integer"))
     converting = mixed or sorted({*integers, *(narrower if through_double else ())})
-    if not converting or not kernel.is_loop or "loop_carried" in facts.limits:
+    if not converting or not kernel.is_loop or waits_for_results(facts):
         return None
     if mixed or through_double:
         # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two.

@@ -11,7 +11,7 @@ from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.common import WORTH, bound_without, hint, operations, speedup, step_of, steps
+from incc.report.hints.common import WORTH, bound_without, hint, operations, speedup, step_of, steps, waits_for_results
 from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def strided(facts: KernelResult, context: HintContext) -> t.Hint | None:
     kernel = facts.kernel
     shuffles = operations(kernel, "shuffle")
     others = operations(kernel, "widen", "narrow", "from-integer", "to-integer", "gather")
-    if not shuffles or others or "loop_carried" in facts.limits or not kernel.is_loop:
+    if not shuffles or others or waits_for_results(facts) or not kernel.is_loop:
         return None
     least = bound_without(facts, shuffles)
     if least > WORTH * facts.cycles:

@@ -12,7 +12,7 @@ from incc.frontends.isa import isa
 from incc.models.throughput import of_form
 from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
-from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
+from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps, waits_for_results
 from incc.report.hints.context import HintContext
 from incc.report.hints.estimates import (
     ENTRY,
@@ -73,7 +73,7 @@ def _is_plain(facts: KernelResult) -> bool:
     The loop advances from element to element without a branch, a call, or a chain.
     """
     kernel = facts.kernel
-    if inner_branches(kernel) or "loop_carried" in facts.limits:
+    if inner_branches(kernel) or waits_for_results(facts):
         return False
     registers = steps(kernel)
     accesses = [access for instruction in kernel.instructions for access in instruction.memory]
@@ -87,7 +87,7 @@ def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise -march for packed arithmetic of the baseline instruction set on a core with wider vectors."""
     bits = figures.operations(facts.kernel).vector_bits
     march = context.build.march(facts.model.name)
-    if not bits or not march or not context.build.baseline or "loop_carried" in facts.limits or calls(facts.kernel):
+    if not bits or not march or not context.build.baseline or waits_for_results(facts) or calls(facts.kernel):
         return None
     name = facts.model.name
     widest = widest_vector(facts.model)
@@ -112,7 +112,7 @@ def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
     advice = advise("wide-vectors", context.build)
     if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
         return None
-    if {"loop_carried", "divider"} & set(facts.limits) or operations(kernel, "shuffle", "gather"):
+    if "divider" in facts.limits or waits_for_results(facts) or operations(kernel, "shuffle", "gather"):
         return None
     # Loads that cross lines may take the prediction above all bounds.
     if not facts.limits and not facts.analysis.expected_line_crossings:

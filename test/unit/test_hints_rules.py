@@ -294,6 +294,16 @@ def test_scalar_loop_that_may_stay_so(body: str) -> None:
     assert hints(body, "-O2")["scalar-arithmetic"].flags == []
 
 
+def test_loop_that_only_its_counter_limits() -> None:
+    # vectors shorten the counter's chain, too
+    core = "znver4"
+    product = "vmovss (%rsi,%rax,4), %xmm1\nvmulss (%rdi,%rax,4), %xmm1, %xmm1"
+    assert hints(product, "-O2", mcpu=core)["scalar-arithmetic"].flags == ["-O3"]
+    packed = "movaps (%rdi,%rax), %xmm0\naddps (%rsi,%rax), %xmm0"
+    found = hints(packed, "-O3", mcpu=core, compiler="gcc 13.2.0", end=END.replace("incq", "addq $16,"))
+    assert found["instruction-set"].flags == ["-march=znver4"]
+
+
 SSE = "movupd (%rdi,%rax,8), %xmm0\nmulpd %xmm1, %xmm0\nmovups %xmm0, (%rsi,%rax,8)"
 
 
