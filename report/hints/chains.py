@@ -108,9 +108,14 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if any(step.location < 0 for chain in chains for step in chain.steps):
         return None
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
-    advice = None if packed else advise("extremum", context.build) or advise("vectorise", context.build)
+    # No compiler makes vectors of a loop that also keeps the place of the extremum.
+    alone = all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
+    advice = None
+    if alone and not packed:
+        advice = advise("extremum", context.build) or advise("vectorise", context.build)
     several = _several(facts, len(chains))
-    change = f"use {several} independent variables and compare them after the loop"
+    variables = "independent variables" if alone else "independent variables, each with what belongs to it,"
+    change = f"use {several} {variables} and compare them after the loop"
     return hint(
         "extremum-chain",
         f"each maximum or minimum waits for the previous one ({wording.places(facts.kernel, members)})",

@@ -82,11 +82,12 @@ def stored_in_place(kernel: KernelCode) -> list[int]:
         i
         for i, instruction in enumerate(kernel.instructions)
         for access in instruction.memory
-        if access.store and access.elements == 1 and _is_fixed(access, moving)
+        if access.store and access.elements == 1 and is_fixed(access, moving)
     ]
 
 
-def _is_fixed(access: MemoryAccess, moving: frozenset[str]) -> bool:
+def is_fixed(access: MemoryAccess, moving: frozenset[str]) -> bool:
+    """Return True if no register of an address is among the `moving` ones."""
     roots = [register.root for register in (access.base, access.index) if register is not None]
     return bool(roots or access.symbol) and moving.isdisjoint(roots)
 

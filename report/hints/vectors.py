@@ -89,6 +89,8 @@ def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
     march = context.build.march(facts.model.name)
     if not bits or not march or not context.build.baseline or waits_for_results(facts) or calls(facts.kernel):
         return None
+    if not _fills_vectors(facts, context):
+        return None
     name = facts.model.name
     widest = widest_vector(facts.model)
     if widest <= bits or "divider" in facts.limits:
@@ -102,6 +104,17 @@ def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
     )
 
 
+def _fills_vectors(facts: KernelResult, context: HintContext) -> bool:
+    """Return True if each vector holds elements of as many iterations of the source.
+
+    Compilers also put neighbouring statements into vectors, such as those for the members of a structure or for both
+    parts of a complex number. These would not fill wider ones.
+    """
+    work = figures.operations(facts.kernel)
+    sizes = [a.element for i in facts.kernel.instructions if (a := i.arithmetic) is not None and a.packed]
+    return work.packed_share == 1 and context.elements * max(sizes) >= work.vector_bits
+
+
 def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise 512-bit vectors if vectors of 256 bits limit a loop.
 
@@ -111,6 +124,8 @@ def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
     kernel = facts.kernel
     advice = advise("wide-vectors", context.build)
     if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
+        return None
+    if not _fills_vectors(facts, context):
         return None
     if "divider" in facts.limits or waits_for_results(facts) or operations(kernel, "shuffle", "gather"):
         return None

@@ -22,10 +22,11 @@ def hints(
     compiler: str = "gcc 12.2.0",
     mcpu: str = "skylake-avx512",
     end: str = END,
+    start: str = "",
     **more: Any,
 ) -> dict[str, t.Hint]:
     """The hints on a loop, by their rules. `compiler`: with its version, or "" for assembly that was given."""
-    text = ".L1:\n" + "".join(f"\t{line}\n" for line in f"{body}\n{end}".splitlines()) + "\tret\n"
+    text = f"{start}.L1:\n" + "".join(f"\t{line}\n" for line in f"{body}\n{end}".splitlines()) + "\tret\n"
     name, _, version = compiler.partition(" ")
     unit = Unit(assembly=text, assembly_file="x.s")
     if compiler:
@@ -81,6 +82,10 @@ def test_maximum() -> None:
     # of vectors there is nothing left for the compiler to do
     packed = "vmaxpd (%rdi,%rax,8), %ymm0, %ymm0"
     assert hints(packed, "-O3")["extremum-chain"].flags == []
+    # where the maximum is, no compiler finds with vectors
+    place = "vmovsd (%rdi,%rax,8), %xmm1\nvcomisd %xmm0, %xmm1\ncmovaq %rax, %rcx\nvmaxsd %xmm0, %xmm1, %xmm0"
+    assert hints(place, "-O3")["extremum-chain"].flags == []
+    assert "each with what belongs to it" in hints(place, "-O3")["extremum-chain"].source_change
     # an addition in the chain makes it no maximum
     mixed = "vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmaxsd %xmm2, %xmm0, %xmm0"
     assert not {"extremum-chain", "sum-chain"} & set(hints(mixed, "-O3"))
@@ -300,7 +305,8 @@ def test_loop_that_only_its_counter_limits() -> None:
     product = "vmovss (%rsi,%rax,4), %xmm1\nvmulss (%rdi,%rax,4), %xmm1, %xmm1"
     assert hints(product, "-O2", mcpu=core)["scalar-arithmetic"].flags == ["-O3"]
     packed = "movaps (%rdi,%rax), %xmm0\naddps (%rsi,%rax), %xmm0"
-    found = hints(packed, "-O3", mcpu=core, compiler="gcc 13.2.0", end=END.replace("incq", "addq $16,"))
+    end, start = END.replace("incq", "addq $16,"), "f:\nshrq $2, %rdx\nsalq $4, %rdx\nxorl %eax, %eax\n"
+    found = hints(packed, "-O3", mcpu=core, compiler="gcc 13.2.0", end=end, start=start)
     assert found["instruction-set"].flags == ["-march=znver4"]
 
 
@@ -308,12 +314,16 @@ SSE = "movupd (%rdi,%rax,8), %xmm0\nmulpd %xmm1, %xmm0\nmovups %xmm0, (%rsi,%rax
 
 
 def test_instruction_set() -> None:
-    assert hints(SSE, "-O3")["instruction-set"].flags == ["-march=skylake-avx512"]
-    assert "instruction-set" not in hints(SSE, "-O3", "-mavx2")
-    assert "instruction-set" not in hints(SSE, "-O3", mcpu="nehalem")
-    assert "instruction-set" not in hints(SSE, "-O3", compiler="")
+    by_two: dict[str, Any] = {"end": END.replace("incq", "addq $2,"), "start": "f:\nandq $-2, %rdx\nxorl %eax, %eax\n"}
+    assert hints(SSE, "-O3", **by_two)["instruction-set"].flags == ["-march=skylake-avx512"]
+    assert "instruction-set" not in hints(SSE, "-O3", "-mavx2", **by_two)
+    assert "instruction-set" not in hints(SSE, "-O3", mcpu="nehalem", **by_two)
+    assert "instruction-set" not in hints(SSE, "-O3", compiler="", **by_two)
     # a core of which this compiler has never heard
-    assert "instruction-set" not in hints(SSE, "-O3", mcpu="znver5")
+    assert "instruction-set" not in hints(SSE, "-O3", mcpu="znver5", **by_two)
+    # neighbouring statements in vectors, or some of them
+    assert "instruction-set" not in hints(SSE, "-O3", end=by_two["end"])
+    assert "instruction-set" not in hints(f"{SSE}\nmulss %xmm3, %xmm4", "-O3", **by_two)
 
 
 WIDE = "vmovupd (%rdi,%rax,8), %ymm0\nvfmadd213pd (%rsi,%rax,8), %ymm1, %ymm0\nvmovupd %ymm0, (%rcx,%rax,8)"
@@ -321,17 +331,19 @@ WIDE = "vmovupd (%rdi,%rax,8), %ymm0\nvfmadd213pd (%rsi,%rax,8), %ymm1, %ymm0\nv
 
 def test_vector_width() -> None:
     arguments = ("-O3", "-march=skylake-avx512")
-    found = hints(WIDE, *arguments, cpu="skylake-avx512")["vector-width"]
+    by_four: dict[str, Any] = {"end": END.replace("incq", "addq $4,"), "start": "f:\nandq $-4, %rdx\nxorl %eax, %eax\n"}
+    found = hints(WIDE, *arguments, cpu="skylake-avx512", **by_four)["vector-width"]
     assert found.flags == ["-mprefer-vector-width=512"]
     assert "clock" in found.text
-    end = END.replace("incq %rax", "addq $4, %rax")  # no load crosses a line
-    found = hints(WIDE, *arguments, cpu="skylake-avx512", mcpu="sapphirerapids", end=end)["vector-width"]
+    found = hints(WIDE, *arguments, cpu="skylake-avx512", mcpu="sapphirerapids", **by_four)["vector-width"]
     assert "clock" not in found.text
     # given, or not allowed, or in vain: one unit of 512 bits, or 512 bits in two halves
-    assert "vector-width" not in hints(WIDE, *arguments, "-mprefer-vector-width=512", cpu="skylake-avx512")
-    assert "vector-width" not in hints(WIDE, "-O3", "-march=haswell", cpu="haswell")
+    assert "vector-width" not in hints(WIDE, *arguments, "-mprefer-vector-width=512", cpu="skylake-avx512", **by_four)
+    assert "vector-width" not in hints(WIDE, "-O3", "-march=haswell", cpu="haswell", **by_four)
     for core in ("icelake-client", "znver4", "skylake"):
-        assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", mcpu=core)
+        assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", mcpu=core, **by_four)
+    # structures of four members
+    assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", end=by_four["end"])
 
 
 # --- front end and memory ---------------------------------------------------------------------------------------------
@@ -380,6 +392,14 @@ def test_gather() -> None:
         "vgatherdpd (%rsi,%xmm1,8), %ymm0{%k1}\nvmovupd %ymm0, (%rcx,%rax)"
     )
     assert hints(body, "-O3")["gather"].evidence["elements"] == 4
+    assert hints(body, "-O3")["gather"].text.startswith("1 gather (asm 5) loads 4 elements one by one.")
+    # a structure's members, at regular distances
+    regular = body.replace("vmovdqu (%rdi,%rax), %xmm1", "vpaddd %xmm2, %xmm1, %xmm1").replace(
+        "%k1, %k1, %k1", "%k0, %k0, %k1"
+    )
+    assert "gather" not in hints(regular, "-O3")
+    assert hints(regular, "-O3")["strided"].evidence["instructions"] == [3]
+    assert "strided" not in hints(body, "-O3")
 
 
 def test_nothing_else_is_said_without_optimisation() -> None:
