@@ -185,6 +185,12 @@ class Advice(msgspec.Struct, frozen=True):
         return " ".join(self.flags) + (f" ({self.changes})" if self.changes else "")
 
 
+def both(first: Advice, second: Advice) -> Advice:
+    """Return the flags of two remedies that only help together."""
+    flags = tuple(dict.fromkeys((*first.flags, *second.flags)))
+    return Advice(flags, ", ".join(dict.fromkeys(filter(None, (first.changes, second.changes)))))
+
+
 def advise(name: str, build: CompilerCall) -> Advice | None:
     """Return the flags of a remedy that are not in use; None if there are none, or none that help."""
     return next((_advice(remedy, build) for remedy in _remedies(name, build) if remedy.pays), None)

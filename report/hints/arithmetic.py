@@ -243,9 +243,10 @@ def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """
     kernel = facts.kernel
     called = [i for i in calls(kernel) if _COMPLEX.fullmatch(callee(kernel, i))]
-    rare = [call for call in rare_calls(facts, context.ways) if _COMPLEX.fullmatch(call.target.partition("@")[0])]
     advice = advise("complex", context.build)
-    if advice is None or not (called or rare) or not kernel.is_loop or len(calls(kernel)) > len(called):
+    if advice is None or not kernel.is_loop or len(calls(kernel)) > len(called):
+        return None
+    if not called and not tests_products(facts, context):
         return None
     if called:
         kind = "quotient" if "div" in callee(kernel, called[0]) else "product"
@@ -259,6 +260,11 @@ def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
         advice,
         gain=speedup(facts, _without_tests(facts, context, tests)),
     )
+
+
+def tests_products(facts: KernelResult, context: HintContext) -> bool:
+    """Return True if a loop tests products of complex numbers for NaN, which no compiler vectorises."""
+    return any(_COMPLEX.fullmatch(call.target.partition("@")[0]) for call in rare_calls(facts, context.ways))
 
 
 def _tests_for_nan(kernel: KernelCode) -> set[int]:

@@ -14,7 +14,8 @@ from incc.frontends.kernel import Instruction
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CLANG, advise
+from incc.report.hints.advice import CLANG, advise, both
+from incc.report.hints.arithmetic import tests_products
 from incc.report.hints.common import (
     bound_without,
     calls,
@@ -52,6 +53,9 @@ def sum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     advice = advise("accumulators", context.build)
     if not packed:
         advice = advise("vectorise" if context.build.reorders else "reassociate", context.build) or advice
+    if advice is not None and tests_products(facts, context):
+        more = None if packed else advise("complex", context.build)
+        advice = more and both(advice, more)
     several = _several(facts, len(chains))
     change = f"use {several} independent accumulators and {combine} after the loop"
     number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"

@@ -23,6 +23,7 @@ from incc.models.throughput import of_form
 from incc.report.hints.advice import CLANG, CompilerCall
 from incc.report.hints.common import WORTH, counting, operations, steps
 from incc.report.hints.context import HintContext
+from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -206,10 +207,11 @@ def vector_work(facts: KernelResult) -> VectorWork | None:
     kernel = facts.kernel
     counts: dict[str, int] = {}
     bits = 0
+    widens = False
     roots, overhead = set(operations(kernel, "root")), set(counting(kernel))
     work_of = isa(kernel.isa).work_of
     for i, instruction in enumerate(kernel.instructions):
-        if i in overhead or instruction.branch:
+        if i in overhead or instruction.branch or _makes_address(facts, i):
             continue
         arithmetic = instruction.arithmetic
         if work_of(instruction) == "integer multiplications":
@@ -221,19 +223,47 @@ def vector_work(facts: KernelResult) -> VectorWork | None:
             counts[kind] = counts.get(kind, 0) + 1
             bits = max(bits, arithmetic.element)
         elif not instruction.move and not instruction.memory and not instruction.idiom:
-            counts["add"] = counts.get("add", 0) + 1
+            general = all(access.register.kind == "general" for access in instruction.registers)
+            kind = "integer" if general else "add"
+            counts[kind] = counts.get(kind, 0) + 1
+            widens = widens or (general and work_of(instruction) != "logic")
         if any(access.elements != 1 or not access.size or access.size > 8 for access in instruction.memory):
             return None
+    # The sums of small integers are larger.
+    sums = {i for chain in facts.analysis.chains for i in chain_instructions(chain)} - overhead
+    written = [a.register for i in sums for a in kernel.instructions[i].registers if a.write]
+    bits = max([bits, *[register.width for register in written if register.kind == "general"]])
     flow = dataflow(kernel)
+    moved: list[int] = []
     for accesses, kind in ((flow.loads, "load"), (flow.stores, "store")):
         for access in accesses:
             if access.address.kind == DATA:
                 counts["gather"] = counts.get("gather", 0) + 1
             elif access_step(access, kernel):
-                bits = max(bits, 8 * access.size)
+                moved.append(8 * access.size)
                 counts[kind] = counts.get(kind, 0) + 1
+    bits = max([bits, *moved])
+    # C computes small integers as ints, which takes vectors at least twice the width, and conversions.
+    if widens and bits < _INT:
+        bits *= 2
+    if widens:
+        counts["integer"] = counts.get("integer", 0) + sum(size < bits for size in moved)
     return VectorWork(counts=counts, element_bits=bits) if bits else None
 
+
+def _makes_address(facts: KernelResult, i: int) -> bool:
+    """Return True if an instruction's result is only part of addresses, which vectors need once."""
+    names, instructions = facts.bound.location_names, facts.kernel.instructions
+    read = [(names[e.location], instructions[e.consumer]) for e in facts.analysis.edges if e.producer == i]
+    return bool(read) and all(
+        root in {register.root for access in reader.memory for register in (access.base, access.index) if register}
+        and all(access.address for access in reader.registers if access.read and access.register.root == root)
+        for root, reader in read
+    )
+
+
+_INT = 32
+"""The bits of an int."""
 
 _NARROWEST_PRODUCT = 16
 """The bits of the smallest elements that vectors of integers are multiplied in."""

@@ -299,6 +299,66 @@ def test_scalar_loop_that_may_stay_so(body: str) -> None:
     assert hints(body, "-O2")["scalar-arithmetic"].flags == []
 
 
+INTEGERS = "movzbl (%rdi,%rax), %ecx\nmovzbl (%rsi,%rax), %r8d\naddl %r8d, %ecx\nmovb %cl, (%r9,%rax)"
+TOTAL = "movl (%rdi,%rax,4), %ecx\nimull (%rsi,%rax,4), %ecx\naddl %ecx, %r8d"
+
+
+@pytest.mark.parametrize("body", [INTEGERS, TOTAL, f"{TOTAL}\ncmpl %r8d, %ecx\ncmovgl %ecx, %r8d"])
+def test_integers_that_the_level_keeps_from_vectors(body: str) -> None:
+    assert hints(body, "-O2")["scalar-arithmetic"].flags == ["-O3"]
+    assert hints(body, "-O1", compiler=CLANG)["scalar-arithmetic"].flags == ["-O3"]
+    assert "scalar-arithmetic" not in hints(body, "-O3")
+    assert "scalar-arithmetic" not in hints(body, "-O2", compiler="")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{TOTAL}\nmovl %r8d, (%r9,%rax,4)",  # running sums
+        f"{TOTAL}\nimull $31, %r8d, %r8d",
+        f"{TOTAL}\ncmpl %r8d, %ecx\ncmovgl %ecx, %r8d\ncmovgl %eax, %r10d",  # the place of the largest one
+        INTEGERS.replace("addl", "popcntl"),
+        INTEGERS.replace("addl %r8d", "shll %cl"),
+        f"{INTEGERS}\ntestl %ecx, %ecx\nje .L9",
+        f"{INTEGERS}\nmovslq %ecx, %r10\naddl (%r11,%r10,4), %ecx",
+    ],
+)
+def test_integers_that_may_stay_scalar(body: str) -> None:
+    assert "scalar-arithmetic" not in hints(body, "-O2")
+
+
+def test_small_integers_take_wider_vectors() -> None:
+    bytes_added, ints_added = (
+        hints(body, "-O2", "-mavx2", mcpu="znver4")["scalar-arithmetic"].gain or 0
+        for body in (
+            INTEGERS,
+            INTEGERS.replace("movzbl", "movl").replace("%rax)", "%rax,4)").replace("movb %cl", "movl %ecx"),
+        )
+    )
+    # computed as 16-bit integers, not as bytes
+    assert ints_added < bytes_added < 4 * ints_added
+
+
+PRODUCT = """\
+vmovsd (%rdi,%rax), %xmm1
+vmulsd (%rsi,%rax), %xmm1, %xmm2
+vmulsd 8(%rsi,%rax), %xmm1, %xmm3
+vucomisd %xmm2, %xmm3
+jp .L9
+.L4:
+vaddsd %xmm2, %xmm0, %xmm0
+vaddsd %xmm3, %xmm4, %xmm4"""
+CALL = "addq $16, %rax\ncmpq %rdx, %rax\njne .L1\nret\n.L9:\ncall __muldc3\njmp .L4"
+
+
+def test_sum_of_complex_products() -> None:
+    # no compiler reorders the sum before the tests for NaN are gone
+    flags = hints(PRODUCT, "-O3", end=CALL)["sum-chain"].flags
+    assert flags == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fcx-limited-range"]
+    old = hints(PRODUCT, "-O3", end=CALL, compiler="clang-14 14.0.6")["sum-chain"]
+    assert (old.flags, "accumulators" in old.source_change) == ([], True)
+
+
 def test_loop_that_only_its_counter_limits() -> None:
     # vectors shorten the counter's chain, too
     core = "znver4"
