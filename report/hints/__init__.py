@@ -46,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     arithmetic.conversions,
     arithmetic.math_errno,
     arithmetic.math_call,
+    arithmetic.extremum_call,
     arithmetic.complex_range,
     vectors.scalar_arithmetic,
     vectors.instruction_set,
@@ -100,6 +101,7 @@ _KEEP_SCALAR = frozenset(
         "recurrence",
         "math-errno",
         "math-call",
+        "extremum-call",
         "stored-accumulator",
         "memory-chain",
     )

@@ -140,7 +140,7 @@ REMEDIES = (
     Remedy("reciprocal", (GCC, ANY), ("-funsafe-math-optimizations",), changes=ROUNDING),
     Remedy("reciprocal", (GCC,), ("-freciprocal-math",), changes=ROUNDING, pays=False),
     Remedy("reciprocal", (CLANG,), ("-freciprocal-math",), changes=ROUNDING),
-    Remedy("errno", _ALL, ("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    Remedy("errno", _ALL, ("-fno-math-errno",), vectorises=True, changes="functions no longer set errno"),
     # glibc's headers declare its vector functions under -ffast-math; clang needs the name of the library as well.
     Remedy("vector-functions", (GCC,), ("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
     Remedy("vector-functions", (CLANG,), ("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False),

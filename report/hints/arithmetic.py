@@ -193,6 +193,9 @@ def _moved(facts: KernelResult, converting: Sequence[int]) -> bool:
 # The library functions that a square root calls for a negative argument.
 _ROOTS = frozenset(("sqrt", "sqrtf"))
 
+# Functions that are an instruction each, but for errno.
+_ROUNDING = frozenset(("lrint", "lrintf", "llrint", "llrintf"))
+
 
 def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise -fno-math-errno for square roots.
@@ -205,6 +208,11 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     advice = advise("errno", context.build)
     if advice is None or "-fno-math-errno" not in advice.flags or not kernel.is_loop:
         return None
+    names = {callee(kernel, i) for i in calls(kernel)}
+    if names and names <= _ROUNDING:
+        where = wording.places(kernel, calls(kernel))
+        text = f"the loop calls {wording.listed(sorted(names))} ({where}) only because of errno"
+        return hint("math-errno", text, {"instructions": calls(kernel)}, advice)
     roots = [
         i
         for i in operations(kernel, "root")
@@ -228,6 +236,27 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
         {"instructions": instructions},
         advice,
         gain=packed_gain(facts, context),
+    )
+
+
+# What compilers call for NaN and the sign of zero, in place of an instruction.
+_EXTREMA = frozenset(("fmax", "fmin", "fmaxf", "fminf"))
+
+
+def extremum_call(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise flags that make an instruction of fmax and fmin: gcc calls the library for NaN and the sign of zero."""
+    kernel = facts.kernel
+    called = calls(kernel)
+    names = sorted({callee(kernel, i) for i in called})
+    advice = advise("extremum", context.build)
+    if not called or advice is None or not kernel.is_loop or not {*names} <= _EXTREMA:
+        return None
+    where = wording.places(kernel, called)
+    return hint(
+        "extremum-call",
+        f"the loop calls {wording.listed(names)} ({where}) for NaN and the sign of zero, and so is not vectorised",
+        {"instructions": called, "functions": names},
+        advice,
     )
 
 

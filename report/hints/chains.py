@@ -105,15 +105,16 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
 
     Their order does not matter, except for NaN and the sign of zero, which is why a compiler keeps it.
     """
-    chains = _chains_alike(facts)
-    members = [i for chain in chains for i in chain_instructions(chain)]
-    if not members or not set(members) <= set(operations(facts.kernel, "extremum")):
+    chains = _chains_alike(facts, CLOSE)
+    members = sorted({i for chain in chains for i in chain_instructions(chain)})
+    choosing = _choosing(facts, members)
+    if not choosing & {*operations(facts.kernel, "extremum")} or not {*members} <= choosing:
         return None
     if any(step.location < 0 for chain in chains for step in chain.steps):
         return None
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
     # No compiler makes vectors of a loop that also keeps the place of the extremum.
-    alone = all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
+    alone = all(edge.consumer in choosing for edge in facts.analysis.edges if edge.producer in choosing)
     advice = None
     if alone and not packed:
         advice = advise("extremum", context.build) or advise("vectorise", context.build)
@@ -128,6 +129,20 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
         change,
         gain=_gain(facts, context, chains, several, vectors=advice is not None),
     )
+
+
+_CHOICES = frozenset(("maxima and minima", "vector comparisons", "vector logic", "blends", "moves"))
+"""The work of maxima and minima, and that by which fmax and fmin choose the number if one of two is none."""
+
+
+def _choosing(facts: KernelResult, members: Sequence[int]) -> AbstractSet[int]:
+    """Return the instructions that choose among numbers and are in a chain or depend on one that is."""
+    work_of, instructions = isa(facts.kernel.isa).work_of, facts.kernel.instructions
+    choices = {i for i, instruction in enumerate(instructions) if work_of(instruction) in _CHOICES}
+    reached = {*members} & choices
+    while more := {e.consumer for e in facts.analysis.edges if e.producer in reached} & choices - reached:
+        reached |= more
+    return reached
 
 
 def _evidence(facts: KernelResult, chains: Sequence[Chain], members: list[int], packed: bool) -> dict[str, Any]:

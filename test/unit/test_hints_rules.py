@@ -406,6 +406,27 @@ def test_vector_width() -> None:
     assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", end=by_four["end"])
 
 
+def test_functions_that_flags_replace_by_instructions() -> None:
+    assert hints("call fmaxf@PLT", "-O3")["extremum-call"].flags == ["-ffinite-math-only", "-fno-signed-zeros"]
+    assert hints("call fmax\ncall fmin", "-O2")["extremum-call"].flags[0] == "-O3"
+    assert "extremum-call" not in hints("call fmaxf\ncall f", "-O3")
+    assert hints("call lrintf", "-O3")["math-errno"].flags == ["-fno-math-errno"]
+    assert "math-errno" not in hints("call lrintf\ncall f", "-O3")
+    assert "math-errno" not in hints("call lrintf", "-O3", "-fno-math-errno")
+
+
+def test_maximum_that_ignores_nan() -> None:
+    # clang's fmax: the other one if the first is no number
+    chain = (
+        "vmovsd (%rdi,%rax,8), %xmm1\nvcmpunordsd %xmm0, %xmm0, %k1\nvmaxsd %xmm0, %xmm1, %xmm2\n"
+        "vmovsd %xmm1, %xmm2, %xmm2{%k1}\nvmovapd %xmm2, %xmm0"
+    )
+    found = hints(chain, "-O3", compiler=CLANG)
+    assert found["extremum-chain"].flags == ["-ffinite-math-only", "-fno-signed-zeros"]
+    # a choice without a maximum
+    assert "extremum-chain" not in hints(chain.replace("vmaxsd", "vandpd"), "-O3", compiler=CLANG)
+
+
 # --- front end and memory ---------------------------------------------------------------------------------------------
 
 SMALL = "movq (%rdi,%rax,8), %rcx\nxorq (%rsi,%rax,8), %rcx\naddq %rbx, %rcx\nmovq %rcx, (%r8,%rax,8)"
