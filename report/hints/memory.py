@@ -203,7 +203,7 @@ def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
 
 
 def repeated_place(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Report counters in a table whose index is loaded.
+    """Report counters and sums in a table whose index is loaded.
 
     An update waits for the previous update's store if both have the same index. The range includes this cost, and the
     data determine how often it occurs. If keys do not repeat, several tables only add instructions, so the text limits
@@ -217,19 +217,31 @@ def repeated_place(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if any(meeting.distance > 1 for meeting in cause.meetings):  # the renamer hands on counts of repeated keys
         return None
     counting = sorted({meeting.store for meeting in cause.meetings})
-    work_of = isa(kernel.isa).work_of
-    if any(m.store != m.load and m.load not in counting for m in cause.meetings) or any(
-        work_of(kernel.instructions[i]) != "integer additions" for i in counting
-    ):
+    loads = {meeting.load for meeting in cause.meetings}
+    sums = [(load, store) for load in loads for store in counting if _adds(facts, load, store)]
+    if not loads <= {load for load, _ in sums} or not {*counting} <= {store for _, store in sums}:
         return None
     change = (
-        "only if neighbouring keys are often equal (sorted data, few values), count into several tables in turn and "
-        "add them up at the end; otherwise that is slower"
+        "only if neighbouring keys are often equal (sorted data, few values), add to several tables in turn and "
+        "combine them at the end; otherwise that is slower"
     )
     return hint(
         "repeated-place",
-        f"each count ({wording.places(kernel, counting)}) waits until the previous one with the same key is stored",
+        f"each sum ({wording.places(kernel, counting)}) waits until the previous one with the same key is stored",
         {"instructions": counting, "most": float(cause.most)},
         None,
         change,
     )
+
+
+_ADDITIONS = frozenset(("integer additions", "floating-point additions"))
+
+
+def _adds(facts: KernelResult, load: int, store: int) -> bool:
+    """Return True if a loop adds something to what one instruction loads, and the other one stores the sum."""
+    work_of, instructions = isa(facts.kernel.isa).work_of, facts.kernel.instructions
+    if load == store:
+        return work_of(instructions[load]) in _ADDITIONS
+    edges = [(e.producer, e.consumer) for e in facts.analysis.edges if not e.distance]
+    sums = {i for i, reader in edges if reader == store and work_of(instructions[i]) in _ADDITIONS}
+    return any(i == load or (load, i) in edges for i in sums)

@@ -566,6 +566,10 @@ def test_counts_by_keys_that_may_repeat() -> None:
     assert "several tables" in found.source_change
     assert found.evidence["instructions"] == [1]
     assert found.evidence["most"] > 3
+    # weights
+    weights = "vmovss (%r8,%rax,4), %xmm0\nvaddss (%rdi,%rcx,4), %xmm0, %xmm0\nvmovss %xmm0, (%rdi,%rcx,4)"
+    assert hints(keys + weights, "-O2")["repeated-place"].evidence["instructions"] == [3]
+    assert "repeated-place" not in hints(keys + weights.replace("vaddss", "vmulss"), "-O2")
     # Each place once; what is stored does not wait; a list's nodes are different ones.
     assert "repeated-place" not in hints("addl $1, (%rdi,%rax,4)", "-O2")
     assert "repeated-place" not in hints(keys + "movl $1, (%rdi,%rcx,4)", "-O2")
