@@ -14,9 +14,15 @@ __attribute__((noinline)) static void close(Graph &graph) {
       const long n = graph.size;
 #ifdef CHANGED
       const unsigned reached = to[k];
+#if defined CHANGED && defined __clang__
+#pragma clang loop vectorize(assume_safety)
+#endif
       for (long j = 0; j < n; ++j)
         to[j] |= reached & from[j];
 #else
+#if defined CHANGED && defined __clang__
+#pragma clang loop vectorize(assume_safety)
+#endif
       for (long j = 0; j < n; ++j)
         to[j] |= to[k] & from[j];
 #endif
