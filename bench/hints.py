@@ -5,8 +5,8 @@
 Each file in bench/hints/ is an example of one rule of report/hints. Every installed compiler compiles it, and then
 compiles it again as the hint says: with the hint's flags, and with -DCHANGED if the file has `#ifdef CHANGED`. The
 output has a line for each, with the cycles per element before and after, predicted and measured, and three speedups:
-that which the hint states, the predicted, and the measured one. Then it has the hints that lose, and the medians of
-stated and predicted speedups over measured ones.
+that which the hint states, the predicted, and the measured one. Then it has the rules with few sources, the hints that
+lose, and the medians of stated and predicted speedups over measured ones.
 
 The prediction is the sum over all innermost loops of the example, weighted by the number of their iterations: a run of
 the assembly with a counter in each loop yields these. The measurement runs on the host (runner.c) with data in the
@@ -385,6 +385,19 @@ def accuracy(rows: list[Row]) -> tuple[list[str], bool]:
     return sentences, good
 
 
+def few_sources(rows: list[Row]) -> str:
+    """Return a sentence on the rules that fewer than three sources follow, by the family of compilers."""
+    sources: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        family = "clang" if "clang" in row.compiler else "gcc"
+        names = sources.setdefault((row.example.rule, family), set())
+        names |= {row.example.name} if row.gain is not None and row.kind in ("flags", "source") else set()
+    few = [
+        f"{rule} with {family} ({len(names)})" for (rule, family), names in sorted(sources.items()) if len(names) < 3
+    ]
+    return f"followed on fewer than three sources: {', '.join(few) or 'none'}"
+
+
 def pays(gains: list[float]) -> bool:
     """Return True if advice is worth giving: two of three examples gain enough, and so does their average."""
     enough = sum(gain >= WORTH for gain in gains)
@@ -456,7 +469,7 @@ def main() -> int:
     table(lines, ("rule", "compiler", "what", "examples", "least gain", "mean gain", "pays"), given.markdown)
     print()
     sentences, good = accuracy(rows)
-    print("\n".join(sentences))
+    print("\n".join([few_sources(rows), *sentences]))
     wrong = int(not good)
     for line, (*_, what, gains) in zip(lines, found, strict=True):
         advised = what in ("flags", "source")

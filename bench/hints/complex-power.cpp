@@ -1,4 +1,4 @@
-// rule: sum-chain
+// rule: complex-range
 // options: -O3
 // n: 1024
 #include <complex>
