@@ -1,6 +1,7 @@
 """Follow each kind of hint on examples, and compare the predicted and the measured gain.
 
-    bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--under COMMAND] [--markdown] [--check]
+    bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--under COMMAND] [--markdown]
+                   [--check]
 
 Each file in bench/hints/ is an example of one rule of report/hints. Every installed compiler compiles it, and then
 compiles it again as the hint says: with the hint's flags, and with -DCHANGED if the file has `#ifdef CHANGED`. The
