@@ -1,16 +1,18 @@
 """Follow each kind of hint on examples, and compare the predicted and the measured gain.
 
-    bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--markdown] [--check]
+    bench/hints.py [--rule NAME,…] [--compiler NAME,…] [--example NAME,…] [--all] [--under COMMAND] [--markdown]
+                   [--check]
 
 Each file in bench/hints/ is an example of one rule of report/hints. Every installed compiler compiles it, and then
 compiles it again as the hint says: with the hint's flags, and with -DCHANGED if the file has `#ifdef CHANGED`. The
 output has a line for each, with the cycles per element before and after, predicted and measured, and three speedups:
-that which the hint states, the predicted, and the measured one. Then it has the hints that lose, and the medians of
-stated and predicted speedups over measured ones.
+that which the hint states, the predicted, and the measured one. Then it has the rules with few sources, the hints that
+lose, and the medians of stated and predicted speedups over measured ones.
 
 The prediction is the sum over all innermost loops of the example, weighted by the number of their iterations: a run of
 the assembly with a counter in each loop yields these. The measurement runs on the host (runner.c) with data in the
-first-level cache, unless `--predict` is given. If the host lacks the instructions, there is neither.
+first-level cache, unless `--predict` is given. If the host lacks the instructions, there is neither. Processors that
+share caches or clocks with others measure best alone: `--under "taskset -c 1"` runs each measurement under a command.
 
 `--all` also tries the rows of report/hints/advice.py that are not advised; their results are the reason for these
 rows. `--check` exits with status 1 if advice does not gain 5 % (measured, otherwise predicted) in two of three
@@ -22,6 +24,7 @@ from __future__ import annotations
 import argparse
 import pathlib
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -124,8 +127,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Bench:
     """Compiles, analyses and runs examples in a folder of its own."""
 
-    def __init__(self, folder: pathlib.Path, march: str, mcpu: str, run: bool, measure: bool) -> None:
-        self.folder, self.march, self.mcpu = folder, march, mcpu
+    def __init__(self, folder: pathlib.Path, march: str, mcpu: str, run: bool, measure: bool, under: list[str]) -> None:
+        self.folder, self.march, self.mcpu, self.under = folder, march, mcpu, under
         self.run, self.measure = run, measure and run
         self.runner = folder / "runner"
         if run:
@@ -237,7 +240,8 @@ class Bench:
     def _run(self, library: pathlib.Path, example: Example) -> float | None:
         times = []
         for _ in range(3):
-            run = subprocess.run([self.runner, library, str(example.n), *example.data], capture_output=True, text=True)
+            command = [*self.under, self.runner, library, str(example.n), *example.data]
+            run = subprocess.run(command, capture_output=True, text=True)
             if not run.returncode:
                 times.append(float(run.stdout) / example.n)
         return min(times) if times else None
@@ -289,10 +293,6 @@ def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> 
     before = bench.outcome(example, compiler, [])
     found = [h for h in before.hints if h["rule"] == example.rule.removesuffix("-packed")]
     rows = []
-    if not found:
-        rows.append(
-            Row(example=example, compiler=compiler, what=before.text or "no hint", kind="", before=before, after=None)
-        )
     # The first of several loops of a function is the main loop; others are remainders of unrolling.
     flags = next((h["flags"] for h in found if h["flags"]), [])
     stated = next((h["gain"] for h in found), None)
@@ -316,6 +316,9 @@ def rows_of(bench: Bench, example: Example, compiler: str, everything: bool) -> 
                 stated=None if flags else stated,
             )
         )
+    if not rows:
+        what = "no remedy" if found else before.text or "no hint"
+        rows.append(Row(example=example, compiler=compiler, what=what, kind="", before=before, after=None))
     if everything and example.rule in REMEDIES:
         for advice in tried(REMEDIES[example.rule], bench.builds[example.name, compiler]):
             after = bench.outcome(example, compiler, list(advice.flags))
@@ -383,6 +386,19 @@ def accuracy(rows: list[Row]) -> tuple[list[str], bool]:
     return sentences, good
 
 
+def few_sources(rows: list[Row]) -> str:
+    """Return a sentence on the rules that fewer than three sources follow, by the family of compilers."""
+    sources: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        family = "clang" if "clang" in row.compiler else "gcc"
+        names = sources.setdefault((row.example.rule, family), set())
+        names |= {row.example.name} if row.gain is not None and row.kind in ("flags", "source") else set()
+    few = [
+        f"{rule} with {family} ({len(names)})" for (rule, family), names in sorted(sources.items()) if len(names) < 3
+    ]
+    return f"followed on fewer than three sources: {', '.join(few) or 'none'}"
+
+
 def pays(gains: list[float]) -> bool:
     """Return True if advice is worth giving: two of three examples gain enough, and so does their average."""
     enough = sum(gain >= WORTH for gain in gains)
@@ -414,6 +430,7 @@ def main() -> int:
     parser.add_argument("--mcpu", default="", help="the core of the predictions; default: the host, or that of --march")
     parser.add_argument("--all", action="store_true", help="also what is not advised")
     parser.add_argument("--predict", action="store_true", help="measure nothing")
+    parser.add_argument("--under", default="", help="a command that runs each measurement, such as taskset -c 1")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit status 1 if something advised does not pay")
     given = parser.parse_args()
@@ -428,7 +445,7 @@ def main() -> int:
     core = given.mcpu or ("native" if runs else given.march)
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(pathlib.Path(folder), given.march, core, runs, not given.predict)
+        bench = Bench(pathlib.Path(folder), given.march, core, runs, not given.predict, shlex.split(given.under))
         for example in examples:
             for compiler in LANGUAGES[example.file.suffix]:
                 if chosen(compiler, given.compiler) and shutil.which(compiler):
@@ -453,7 +470,7 @@ def main() -> int:
     table(lines, ("rule", "compiler", "what", "examples", "least gain", "mean gain", "pays"), given.markdown)
     print()
     sentences, good = accuracy(rows)
-    print("\n".join(sentences))
+    print("\n".join([few_sources(rows), *sentences]))
     wrong = int(not good)
     for line, (*_, what, gains) in zip(lines, found, strict=True):
         advised = what in ("flags", "source")

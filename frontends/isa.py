@@ -258,7 +258,8 @@ class Isa:
     """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors."""
     vector_forms: Mapping[int, Mapping[str, str]] = {}
     """By the bits of vectors: forms that stand for a "load", a "store", an addition ("add"), a multiplication
-    ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles."""
+    ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles, and an operation on integers
+    ("integer")."""
 
     # --- text ---
 

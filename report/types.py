@@ -494,6 +494,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "conversions",
         "math-errno",
         "math-call",
+        "extremum-call",
         "complex-range",
         "instruction-set",
         "vector-width",

@@ -8,6 +8,9 @@ __attribute__((noinline)) static void eliminate(double *a, long n) {
 #else
 #define x a[i * n + k]
 #endif
+#if defined CHANGED && defined __clang__
+#pragma clang loop vectorize(assume_safety)
+#endif
       for (long j = k + 1; j < n; ++j)
         a[i * n + j] -= 1e-9 * x * a[k * n + j];
     }

@@ -7,6 +7,9 @@ __attribute__((noinline)) static void integers(int *d, int n) {
 #ifdef CHANGED
       int x = d[i * n + k];
 #endif
+#if defined CHANGED && defined __clang__
+#pragma clang loop vectorize(assume_safety)
+#endif
       for (int j = 0; j < n; ++j) {
 #ifdef CHANGED
         int t = x + d[k * n + j];

@@ -6,6 +6,9 @@ __attribute__((noinline)) static void paths(double *d, long n) {
 #ifdef CHANGED
       double x = d[i * n + k];
 #endif
+#if defined CHANGED && defined __clang__
+#pragma clang loop vectorize(assume_safety)
+#endif
       for (long j = 0; j < n; ++j) {
 #ifdef CHANGED
         double t = x + d[k * n + j];

@@ -109,6 +109,7 @@ PIPELINE_PARAMETERS = {
     "loads_leave_when_done": 0,
     "microcode_alone": 0,
     "dsb_groups": 1,
+    "dsb_block_again": 0,
     "decode_clusters": 1,
     "clusters_need_jumps": 0,
     "in_order": 0,
@@ -351,6 +352,7 @@ class Pipeline:
     loads_leave_when_done: int
     microcode_alone: int
     dsb_groups: int
+    dsb_block_again: int
     decode_clusters: int
     clusters_need_jumps: int
     in_order: int

@@ -304,6 +304,10 @@ class Parameters:
     dsb_groups = Parameter(kind=whole(1), default=1, read_by=FRONT_END, unit="groups a cycle")
     """Groups of `dsb_width` µops from the µop cache, if the predecoder is not described; each ends at a taken
     jump."""
+    dsb_block_again = Parameter(kind=whole(), default=0, read_by=FRONT_END, unit="cycles")
+    """Cycles until the µop cache reads a block of `dsb_block` bytes again, if `dsb_groups` groups were not all that
+    begin in it. A group then has up to `dsb_width` instructions. Each cycle reads a block, or two that have one group
+    each, if a taken jump ends one of them. 0: blocks do not matter."""
     dsb_constants = Parameter(
         kind=full_table({"beside": whole(), "each": whole(), "most": whole(1)}),
         default={},

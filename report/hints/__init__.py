@@ -46,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     arithmetic.conversions,
     arithmetic.math_errno,
     arithmetic.math_call,
+    arithmetic.extremum_call,
     arithmetic.complex_range,
     vectors.scalar_arithmetic,
     vectors.instruction_set,
@@ -76,13 +77,17 @@ def _with_gain(hint: t.Hint, trips: int) -> t.Hint:
     given = f" with {wording.counted(trips, 'iteration')}" if trips and hint.rule in _BY_TRIPS else ""
     most = "up to " if hint.flags and hint.source_change else ""
     times = f"{hint.gain:.0f}" if hint.gain >= 10 else wording.number(round(hint.gain, 1))
-    return replace(hint, text=f"{hint.text.removesuffix('.')}: {most}{times} times as fast{given}.")
+    basis = " (predicted only)" if hint.rule in _PREDICTED_ONLY else ""
+    return replace(hint, text=f"{hint.text.removesuffix('.')}: {most}{times} times as fast{given}{basis}.")
 
 
 _BY_TRIPS = frozenset(
     ("sum-chain", "extremum-chain", "stored-accumulator", "scalar-arithmetic", "math-errno", "short-trips")
 )
 """Hints whose gain depends on the iterations of the loop."""
+
+_PREDICTED_ONLY = frozenset(("code-placement", "loop-overhead", "indexed-store-address"))
+"""Hints that apply to Intel's cores alone, on none of which `bench/hints.py` could measure their gain."""
 
 _LEAST_GAIN = float(1 / WORTH)
 """The least predicted gain of a hint that is given."""
@@ -100,6 +105,7 @@ _KEEP_SCALAR = frozenset(
         "recurrence",
         "math-errno",
         "math-call",
+        "extremum-call",
         "stored-accumulator",
         "memory-chain",
     )

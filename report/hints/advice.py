@@ -142,7 +142,7 @@ REMEDIES = (
     Remedy("reciprocal", (GCC, ANY), ("-funsafe-math-optimizations",), changes=ROUNDING),
     Remedy("reciprocal", (GCC,), ("-freciprocal-math",), changes=ROUNDING, pays=False),
     Remedy("reciprocal", (CLANG,), ("-freciprocal-math",), changes=ROUNDING),
-    Remedy("errno", _ALL, ("-fno-math-errno",), vectorises=True, changes="sqrt no longer sets errno"),
+    Remedy("errno", _ALL, ("-fno-math-errno",), vectorises=True, changes="functions no longer set errno"),
     # glibc's headers declare its vector functions under -ffast-math; clang needs the name of the library as well.
     Remedy("vector-functions", (GCC,), ("-ffast-math",), vectorises=True, changes=f"{ROUNDING}, {NANS}"),
     Remedy("vector-functions", (CLANG,), ("-ffast-math",), vectorises=True, changes=ROUNDING, pays=False),
@@ -185,6 +185,12 @@ class Advice(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """The flags as written in a sentence."""
         return " ".join(self.flags) + (f" ({self.changes})" if self.changes else "")
+
+
+def both(first: Advice, second: Advice) -> Advice:
+    """Return the flags of two remedies that only help together."""
+    flags = tuple(dict.fromkeys((*first.flags, *second.flags)))
+    return Advice(flags, ", ".join(dict.fromkeys(filter(None, (first.changes, second.changes)))))
 
 
 def advise(name: str, build: CompilerCall) -> Advice | None:

@@ -25,6 +25,7 @@ from incc.report.hints.common import (
     inner_branches,
     operations,
     speedup,
+    waits_for_results,
     written_roots,
 )
 from incc.report.hints.context import HintContext
@@ -122,7 +123,7 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     # If integers become doubles and these floats, a constant or a function is a double.
     through_double = bool(narrower) and not wider and bool(operations(kernel, "from-integer"))
     converting = mixed or sorted({*integers, *(narrower if through_double else ())})
-    if not converting or not kernel.is_loop or "loop_carried" in facts.limits:
+    if not converting or not kernel.is_loop or waits_for_results(facts):
         return None
     if mixed or through_double:
         # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two.
@@ -192,6 +193,9 @@ def _moved(facts: KernelResult, converting: Sequence[int]) -> bool:
 # The library functions that a square root calls for a negative argument.
 _ROOTS = frozenset(("sqrt", "sqrtf"))
 
+# Functions that are an instruction each, but for errno.
+_ROUNDING = frozenset(("lrint", "lrintf", "llrint", "llrintf"))
+
 
 def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise -fno-math-errno for square roots.
@@ -204,6 +208,11 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     advice = advise("errno", context.build)
     if advice is None or "-fno-math-errno" not in advice.flags or not kernel.is_loop:
         return None
+    names = {callee(kernel, i) for i in calls(kernel)}
+    if names and names <= _ROUNDING:
+        where = wording.places(kernel, calls(kernel))
+        text = f"the loop calls {wording.listed(sorted(names))} ({where}) only because of errno"
+        return hint("math-errno", text, {"instructions": calls(kernel)}, advice)
     roots = [
         i
         for i in operations(kernel, "root")
@@ -230,6 +239,27 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     )
 
 
+# What compilers call for NaN and the sign of zero, in place of an instruction.
+_EXTREMA = frozenset(("fmax", "fmin", "fmaxf", "fminf"))
+
+
+def extremum_call(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise flags that make an instruction of fmax and fmin: gcc calls the library for NaN and the sign of zero."""
+    kernel = facts.kernel
+    called = calls(kernel)
+    names = sorted({callee(kernel, i) for i in called})
+    advice = advise("extremum", context.build)
+    if not called or advice is None or not kernel.is_loop or not {*names} <= _EXTREMA:
+        return None
+    where = wording.places(kernel, called)
+    return hint(
+        "extremum-call",
+        f"the loop calls {wording.listed(names)} ({where}) for NaN and the sign of zero, and so is not vectorised",
+        {"instructions": called, "functions": names},
+        advice,
+    )
+
+
 # The functions of compilers' run-time libraries for complex numbers (GCC's internals, “Soft float library routines”).
 _COMPLEX = re.compile(r"__(mul|div)[sdxt]c3")
 
@@ -242,9 +272,10 @@ def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """
     kernel = facts.kernel
     called = [i for i in calls(kernel) if _COMPLEX.fullmatch(callee(kernel, i))]
-    rare = [call for call in rare_calls(facts, context.ways) if _COMPLEX.fullmatch(call.target.partition("@")[0])]
     advice = advise("complex", context.build)
-    if advice is None or not (called or rare) or not kernel.is_loop or len(calls(kernel)) > len(called):
+    if advice is None or not kernel.is_loop or len(calls(kernel)) > len(called):
+        return None
+    if not called and not tests_products(facts, context):
         return None
     if called:
         kind = "quotient" if "div" in callee(kernel, called[0]) else "product"
@@ -258,6 +289,11 @@ def complex_range(facts: KernelResult, context: HintContext) -> t.Hint | None:
         advice,
         gain=speedup(facts, _without_tests(facts, context, tests)),
     )
+
+
+def tests_products(facts: KernelResult, context: HintContext) -> bool:
+    """Return True if a loop tests products of complex numbers for NaN, which no compiler vectorises."""
+    return any(_COMPLEX.fullmatch(call.target.partition("@")[0]) for call in rare_calls(facts, context.ways))
 
 
 def _tests_for_nan(kernel: KernelCode) -> set[int]:

@@ -14,7 +14,8 @@ from incc.frontends.kernel import Instruction
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CLANG, advise
+from incc.report.hints.advice import CLANG, advise, both
+from incc.report.hints.arithmetic import tests_products
 from incc.report.hints.common import (
     bound_without,
     calls,
@@ -52,6 +53,9 @@ def sum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     advice = advise("accumulators", context.build)
     if not packed:
         advice = advise("vectorise" if context.build.reorders else "reassociate", context.build) or advice
+    if advice is not None and tests_products(facts, context):
+        more = None if packed else advise("complex", context.build)
+        advice = more and both(advice, more)
     several = _several(facts, len(chains))
     change = f"use {several} independent accumulators and {combine} after the loop"
     number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"
@@ -101,16 +105,22 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
 
     Their order does not matter, except for NaN and the sign of zero, which is why a compiler keeps it.
     """
-    chains = _chains_alike(facts)
-    members = [i for chain in chains for i in chain_instructions(chain)]
-    if not members or not set(members) <= set(operations(facts.kernel, "extremum")):
+    chains = _chains_alike(facts, CLOSE)
+    members = sorted({i for chain in chains for i in chain_instructions(chain)})
+    choosing = _choosing(facts, members)
+    if not choosing & {*operations(facts.kernel, "extremum")} or not {*members} <= choosing:
         return None
     if any(step.location < 0 for chain in chains for step in chain.steps):
         return None
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
-    advice = None if packed else advise("extremum", context.build) or advise("vectorise", context.build)
+    # No compiler makes vectors of a loop that also keeps the place of the extremum.
+    alone = all(edge.consumer in choosing for edge in facts.analysis.edges if edge.producer in choosing)
+    advice = None
+    if alone and not packed:
+        advice = advise("extremum", context.build) or advise("vectorise", context.build)
     several = _several(facts, len(chains))
-    change = f"use {several} independent variables and compare them after the loop"
+    variables = "independent variables" if alone else "independent variables, each with what belongs to it,"
+    change = f"use {several} {variables} and compare them after the loop"
     return hint(
         "extremum-chain",
         f"each maximum or minimum waits for the previous one ({wording.places(facts.kernel, members)})",
@@ -119,6 +129,20 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
         change,
         gain=_gain(facts, context, chains, several, vectors=advice is not None),
     )
+
+
+_CHOICES = frozenset(("maxima and minima", "vector comparisons", "vector logic", "blends", "moves"))
+"""The work of maxima and minima, and that by which fmax and fmin choose the number if one of two is none."""
+
+
+def _choosing(facts: KernelResult, members: Sequence[int]) -> AbstractSet[int]:
+    """Return the instructions that choose among numbers and are in a chain or depend on one that is."""
+    work_of, instructions = isa(facts.kernel.isa).work_of, facts.kernel.instructions
+    choices = {i for i, instruction in enumerate(instructions) if work_of(instruction) in _CHOICES}
+    reached = {*members} & choices
+    while more := {e.consumer for e in facts.analysis.edges if e.producer in reached} & choices - reached:
+        reached |= more
+    return reached
 
 
 def _evidence(facts: KernelResult, chains: Sequence[Chain], members: list[int], packed: bool) -> dict[str, Any]:

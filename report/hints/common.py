@@ -12,6 +12,7 @@ from incc.frontends.kernel import KernelCode, MemoryAccess
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report.hints.advice import Advice
+from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -81,11 +82,12 @@ def stored_in_place(kernel: KernelCode) -> list[int]:
         i
         for i, instruction in enumerate(kernel.instructions)
         for access in instruction.memory
-        if access.store and access.elements == 1 and _is_fixed(access, moving)
+        if access.store and access.elements == 1 and is_fixed(access, moving)
     ]
 
 
-def _is_fixed(access: MemoryAccess, moving: frozenset[str]) -> bool:
+def is_fixed(access: MemoryAccess, moving: frozenset[str]) -> bool:
+    """Return True if no register of an address is among the `moving` ones."""
     roots = [register.root for register in (access.base, access.index) if register is not None]
     return bool(roots or access.symbol) and moving.isdisjoint(roots)
 
@@ -97,6 +99,18 @@ def worth_breaking(facts: KernelResult) -> bool:
     bounds = facts.bounds
     least = min(tried) if tried else max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
     return least <= WORTH * facts.cycles
+
+
+def waits_for_results(facts: KernelResult) -> bool:
+    """Return True if chains limit a loop, not counting those of its counter and pointers.
+
+    Wider or unrolled code shortens these along with everything else.
+    """
+    overhead = set(counting(facts.kernel))
+    return "loop_carried" in facts.limits and any(
+        chain.cycles_per_iteration == facts.bounds.loop_carried and set(chain_instructions(chain)) - overhead
+        for chain in facts.analysis.chains
+    )
 
 
 def counting(kernel: KernelCode) -> list[int]:

@@ -6,7 +6,8 @@ the core needs for the same work; code that only loses instructions is simulated
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,9 @@ from incc.models.loading import find_cpu, load
 from incc.models.model import Form, MachineModel
 from incc.models.throughput import of_form
 from incc.report.hints.advice import CLANG, CompilerCall
-from incc.report.hints.common import WORTH, counting, operations, steps
+from incc.report.hints.common import WORTH, counting, steps
 from incc.report.hints.context import HintContext
+from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -204,36 +206,87 @@ def least_trips(facts: KernelResult, context: HintContext, chain: Fraction) -> i
 def vector_work(facts: KernelResult) -> VectorWork | None:
     """Return the work of a scalar loop; None if it does what has no equivalent in vectors."""
     kernel = facts.kernel
-    counts: dict[str, int] = {}
-    bits = 0
-    roots, overhead = set(operations(kernel, "root")), set(counting(kernel))
-    work_of = isa(kernel.isa).work_of
-    for i, instruction in enumerate(kernel.instructions):
-        if i in overhead or instruction.branch:
-            continue
-        arithmetic = instruction.arithmetic
-        if work_of(instruction) == "integer multiplications":
-            bits = max(bits, _NARROWEST_PRODUCT)
-        if arithmetic is not None:
-            kind = "root" if i in roots else "divide" if instruction.divisor is not None else "add"
-            if work_of(instruction) in ("floating-point multiplications", "FMAs"):
-                kind = "multiply"
-            counts[kind] = counts.get(kind, 0) + 1
-            bits = max(bits, arithmetic.element)
-        elif not instruction.move and not instruction.memory and not instruction.idiom:
-            counts["add"] = counts.get("add", 0) + 1
-        if any(access.elements != 1 or not access.size or access.size > 8 for access in instruction.memory):
-            return None
+    overhead = set(counting(kernel))
+    working = [
+        instruction
+        for i, instruction in enumerate(kernel.instructions)
+        if i not in overhead and not instruction.branch and not _makes_address(facts, i)
+    ]
+    accesses = [access for instruction in working for access in instruction.memory]
+    if any(access.elements != 1 or not access.size or access.size > 8 for access in accesses):
+        return None
+    kinds = [_kind(instruction, kernel.isa) for instruction in working]
+    moved = _moved(kernel)
+    sizes = [size for kind, size in moved if kind != "gather"]
+    bits = max([_sum_bits(facts), *[_element_bits(instruction, kernel.isa) for instruction in working], *sizes])
+    if _computes_ints(working, kinds, kernel.isa):
+        # C computes small integers as ints, which takes vectors at least twice the width, and conversions.
+        bits = 2 * bits if bits < _INT else bits
+        kinds += ["integer" for size in sizes if size < bits]
+    counts = Counter(kind for kind in (*kinds, *[kind for kind, _ in moved]) if kind)
+    return VectorWork(counts=counts, element_bits=bits) if bits else None
+
+
+def _sum_bits(facts: KernelResult) -> int:
+    """Return the size of the integers that a loop adds up in registers, which may be larger than what it loads."""
+    kernel = facts.kernel
+    sums = {i for chain in facts.analysis.chains for i in chain_instructions(chain)} - {*counting(kernel)}
+    written = [access.register for i in sums for access in kernel.instructions[i].registers if access.write]
+    return max([register.width for register in written if register.kind == "general"], default=0)
+
+
+def _computes_ints(working: Sequence[Instruction], kinds: Sequence[str], instruction_set: str) -> bool:
+    work_of = isa(instruction_set).work_of
+    return any(kind == "integer" and work_of(each) != "logic" for each, kind in zip(working, kinds, strict=True))
+
+
+def _kind(instruction: Instruction, instruction_set: str) -> str:
+    """Return the operation of an instruction of a scalar loop, a key of `Isa.vector_forms`; "" if it only moves."""
+    work = isa(instruction_set).work_of(instruction)
+    if instruction.arithmetic is not None:
+        if work in ("floating-point multiplications", "FMAs"):
+            return "multiply"
+        if isa(instruction_set).advice_class(instruction.mnemonic) == "root":
+            return "root"
+        return "add" if instruction.divisor is None else "divide"
+    if instruction.move or instruction.memory or instruction.idiom:
+        return ""
+    return "integer" if all(access.register.kind == "general" for access in instruction.registers) else "add"
+
+
+def _element_bits(instruction: Instruction, instruction_set: str) -> int:
+    """Return the size of the elements that an instruction computes; 0 if only its accesses tell."""
+    arithmetic = instruction.arithmetic
+    product = isa(instruction_set).work_of(instruction) == "integer multiplications"
+    return max(arithmetic.element if arithmetic else 0, _NARROWEST_PRODUCT if product else 0)
+
+
+def _moved(kernel: KernelCode) -> list[tuple[str, int]]:
+    """Return the accesses that vectors need, as "load", "store" or "gather" with their bits."""
     flow = dataflow(kernel)
+    moved = []
     for accesses, kind in ((flow.loads, "load"), (flow.stores, "store")):
         for access in accesses:
             if access.address.kind == DATA:
-                counts["gather"] = counts.get("gather", 0) + 1
+                moved.append(("gather", 8 * access.size))
             elif access_step(access, kernel):
-                bits = max(bits, 8 * access.size)
-                counts[kind] = counts.get(kind, 0) + 1
-    return VectorWork(counts=counts, element_bits=bits) if bits else None
+                moved.append((kind, 8 * access.size))
+    return moved
 
+
+def _makes_address(facts: KernelResult, i: int) -> bool:
+    """Return True if an instruction's result is only part of addresses, which vectors need once."""
+    names, instructions = facts.bound.location_names, facts.kernel.instructions
+    read = [(names[e.location], instructions[e.consumer]) for e in facts.analysis.edges if e.producer == i]
+    return bool(read) and all(
+        root in {register.root for access in reader.memory for register in (access.base, access.index) if register}
+        and all(access.address for access in reader.registers if access.read and access.register.root == root)
+        for root, reader in read
+    )
+
+
+_INT = 32
+"""The bits of an int."""
 
 _NARROWEST_PRODUCT = 16
 """The bits of the smallest elements that vectors of integers are multiplied in."""

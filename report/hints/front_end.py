@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
-from incc.report.hints.common import WORTH, bound_without, calls, counting, hint, inner_branches, speedup
+from incc.report.hints.common import WORTH, bound_without, calls, counting, hint, inner_branches, speedup, steps
 from incc.report.hints.context import HintContext
 from incc.report.verdict import chain_instructions
 
@@ -50,8 +50,9 @@ def code_placement(facts: KernelResult, context: HintContext) -> t.Hint | None:
     )
 
 
-_MOST_UNROLLED = 25
-"""The most instructions of a loop that gcc unrolls eight times (its parameter max-unrolled-insns is 200)."""
+_MOST_UNROLLED, _MOST_COPIES = 80, 8
+"""The instructions and the copies up to which gcc unrolls a loop (its parameters max-average-unrolled-insns and
+max-unroll-times)."""
 
 
 def loop_overhead(facts: KernelResult, context: HintContext) -> t.Hint | None:
@@ -60,18 +61,24 @@ def loop_overhead(facts: KernelResult, context: HintContext) -> t.Hint | None:
     advice = advise("unroll", context.build)
     if advice is None or not kernel.is_loop or "front_end" not in facts.limits or facts.unknown:
         return None
-    if len(kernel.instructions) > _MOST_UNROLLED or calls(kernel) or inner_branches(kernel):
+    copies = min(_MOST_COPIES, _MOST_UNROLLED // len(kernel.instructions))
+    copies = 1 << copies.bit_length() - 1 if copies else 0  # gcc takes powers of two
+    if copies < 2 or calls(kernel) or inner_branches(kernel):
         return None
     overhead = counting(kernel)
     saved = sum(bound.issue_slots[i] for i in overhead)
     slots = sum(bound.issue_slots)
+    # Each copy computes an index that is scaled; in other addresses its distance is a displacement.
+    moved = {root for root, step in steps(kernel).items() if step}
+    accesses = [access for instruction in kernel.instructions for access in instruction.memory]
+    indices = {access.index.root for access in accesses if access.index is not None and access.scale > 1} & moved
     # Counting is a dependency chain too, which unrolling shortens as well.
     chains = [
         chain.cycles_per_iteration
         for chain in facts.analysis.chains
         if not set(chain_instructions(chain)) <= set(overhead)
     ]
-    issued = Fraction(8 * slots - 7 * saved, 8 * bound.issue_width)
+    issued = Fraction(copies * slots - (copies - 1) * (saved - len(indices)), copies * bound.issue_width)
     # The port of the jump gains by the same factor.
     least = max(bound_without(facts, overhead), bounds.divider, issued, *chains)
     if least > WORTH * facts.cycles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,18 @@ from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
 from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.common import WORTH, bound_without, hint, operations, speedup, step_of, steps
+from incc.report.hints.common import (
+    WORTH,
+    bound_without,
+    hint,
+    is_fixed,
+    operations,
+    speedup,
+    step_of,
+    steps,
+    waits_for_results,
+    written_roots,
+)
 from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
@@ -76,30 +88,63 @@ def store_addresses(facts: KernelResult, context: HintContext) -> t.Hint | None:
 def strided(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to rearrange data if neighbours in memory, such as members of structures, are not used together.
 
-    They have to be sorted within vectors. Evidence is streams that advance at different rates, or elements that are
-    loaded and not used; shuffles for conversions and for gathers do not count.
+    They have to be sorted within vectors, or gathered at regular distances. Evidence is streams that advance at
+    different rates, or elements that are loaded and not used; shuffles for conversions and for gathers of loaded
+    indices do not count.
     """
     kernel = facts.kernel
-    shuffles = operations(kernel, "shuffle")
-    others = operations(kernel, "widen", "narrow", "from-integer", "to-integer", "gather")
-    if not shuffles or others or "loop_carried" in facts.limits or not kernel.is_loop:
+    shuffles, gathers = operations(kernel, "shuffle"), operations(kernel, "gather")
+    others = operations(kernel, "widen", "narrow", "from-integer", "to-integer")
+    if not (shuffles or gathers) or others or waits_for_results(facts) or not kernel.is_loop:
         return None
-    least = bound_without(facts, shuffles)
+    if _by_loaded_indices(facts, gathers):
+        return None
+    loads = [load for i in gathers for load in _loads(facts, i)[:1]]
+    least = bound_without(facts, {*shuffles, *gathers}, loads)
     if least > WORTH * facts.cycles:
         return None
-    why = _reason_for_shuffles(kernel)
+    why = "neighbouring elements of a vector lie apart in memory" if gathers else _reason_for_shuffles(kernel)
     if not why:
         return None
+    rearranging = sorted({*shuffles, *gathers})
     change = "keep values that are used together in arrays of their own (a structure of arrays)"
     return hint(
         "strided",
-        f"{wording.counted(len(shuffles), 'instruction')} ({wording.places(kernel, shuffles)}) only rearrange elements "
-        f"within vectors, because {why}",
-        {"instructions": shuffles, "bound_without": float(least)},
+        f"{wording.counted(len(rearranging), 'instruction')} ({wording.places(kernel, rearranging)}) only "
+        f"{'collect elements one by one or rearrange them' if gathers else 'rearrange elements within vectors'}, "
+        f"because {why}",
+        {"instructions": rearranging, "bound_without": float(least)},
         None,
         change,
         gain=speedup(facts, least),
     )
+
+
+def _loads(facts: KernelResult, i: int) -> list[tuple[int, int]]:
+    """Return ports and cycles of an instruction's µops that load."""
+    bound = facts.bound
+    uops = range(bound.uop_start[i], bound.uop_start[i + 1])
+    return [(bound.uop_ports[u], bound.uop_cycles[u]) for u in uops if bound.uop_kind[u] == UOP_LOAD]
+
+
+def _by_loaded_indices(facts: KernelResult, gathers: Sequence[int]) -> list[int]:
+    """Return the gathers whose indices the loop loads; those of others lie at regular distances."""
+    kernel, names, edges = facts.kernel, facts.bound.location_names, facts.analysis.edges
+    moving = written_roots(kernel)
+    loading = {
+        i
+        for i, instruction in enumerate(kernel.instructions)
+        if any(access.load and not is_fixed(access, moving) for access in instruction.memory)
+    }
+    chosen = []
+    for i in gathers:
+        indices = {access.index.root for access in kernel.instructions[i].memory if access.index is not None}
+        sources = {e.producer for e in edges if e.consumer == i and e.location >= 0 and names[e.location] in indices}
+        while more := {e.producer for e in edges if e.consumer in sources and e.location >= 0} - sources:
+            sources |= more
+        if sources & loading:
+            chosen.append(i)
+    return chosen
 
 
 def _reason_for_shuffles(kernel: KernelCode) -> str:
@@ -138,7 +183,7 @@ def _streams(kernel: KernelCode) -> list[tuple[MemoryAccess, int]] | None:
 def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report gathers, which load each of their elements separately."""
     kernel = facts.kernel
-    gathers = operations(kernel, "gather")
+    gathers = _by_loaded_indices(facts, operations(kernel, "gather"))
     if not gathers or not kernel.is_loop:
         return None
     least = bound_without(facts, gathers)
@@ -148,8 +193,8 @@ def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
     change = "if the same indices are used repeatedly, copy the elements into an array in that order once"
     return hint(
         "gather",
-        f"{wording.places(kernel, gathers)} {'gathers' if len(gathers) == 1 else 'gather'} {elements} elements with "
-        f"one load each",
+        f"{wording.counted(len(gathers), 'gather')} ({wording.places(kernel, gathers)}) "
+        f"{'loads' if len(gathers) == 1 else 'load'} {elements} elements one by one",
         {"instructions": gathers, "elements": elements, "bound_without": float(least)},
         None,
         change,
@@ -158,7 +203,7 @@ def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
 
 
 def repeated_place(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Report counters in a table whose index is loaded.
+    """Report counters and sums in a table whose index is loaded.
 
     An update waits for the previous update's store if both have the same index. The range includes this cost, and the
     data determine how often it occurs. If keys do not repeat, several tables only add instructions, so the text limits
@@ -172,19 +217,31 @@ def repeated_place(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if any(meeting.distance > 1 for meeting in cause.meetings):  # the renamer hands on counts of repeated keys
         return None
     counting = sorted({meeting.store for meeting in cause.meetings})
-    work_of = isa(kernel.isa).work_of
-    if any(m.store != m.load and m.load not in counting for m in cause.meetings) or any(
-        work_of(kernel.instructions[i]) != "integer additions" for i in counting
-    ):
+    loads = {meeting.load for meeting in cause.meetings}
+    sums = [(load, store) for load in loads for store in counting if _adds(facts, load, store)]
+    if not loads <= {load for load, _ in sums} or not {*counting} <= {store for _, store in sums}:
         return None
     change = (
-        "only if neighbouring keys are often equal (sorted data, few values), count into several tables in turn and "
-        "add them up at the end; otherwise that is slower"
+        "only if neighbouring keys are often equal (sorted data, few values), add to several tables in turn and "
+        "combine them at the end; otherwise that is slower"
     )
     return hint(
         "repeated-place",
-        f"each count ({wording.places(kernel, counting)}) waits until the previous one with the same key is stored",
+        f"each sum ({wording.places(kernel, counting)}) waits until the previous one with the same key is stored",
         {"instructions": counting, "most": float(cause.most)},
         None,
         change,
     )
+
+
+_ADDITIONS = frozenset(("integer additions", "floating-point additions"))
+
+
+def _adds(facts: KernelResult, load: int, store: int) -> bool:
+    """Return True if a loop adds something to what one instruction loads, and the other one stores the sum."""
+    work_of, instructions = isa(facts.kernel.isa).work_of, facts.kernel.instructions
+    if load == store:
+        return work_of(instructions[load]) in _ADDITIONS
+    edges = [(e.producer, e.consumer) for e in facts.analysis.edges if not e.distance]
+    sums = {i for i, reader in edges if reader == store and work_of(instructions[i]) in _ADDITIONS}
+    return any(i == load or (load, i) in edges for i in sums)

@@ -9,10 +9,20 @@ from msgspec.structs import replace
 
 from incc.core import figures
 from incc.frontends.isa import isa
+from incc.frontends.kernel import KernelCode
 from incc.models.throughput import of_form
 from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
-from incc.report.hints.common import calls, hint, inner_branches, operations, step_of, steps
+from incc.report.hints.common import (
+    calls,
+    counting,
+    hint,
+    inner_branches,
+    operations,
+    step_of,
+    steps,
+    waits_for_results,
+)
 from incc.report.hints.context import HintContext
 from incc.report.hints.estimates import (
     ENTRY,
@@ -23,6 +33,7 @@ from incc.report.hints.estimates import (
     vector_bits,
     widest_vector,
 )
+from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -41,14 +52,14 @@ def scalar_arithmetic(facts: KernelResult, context: HintContext) -> t.Hint | Non
                 return None
             scalar.append(i)
     if not scalar:
-        return None
+        return _scalar_integers(facts, context)
     kernel = facts.kernel
     if calls(kernel):
         return None  # the called function determines the time
     count = f"all {len(scalar)} floating-point instructions are"
     if len(scalar) < 3:
         count = ("its only floating-point instruction is", "both floating-point instructions are")[len(scalar) - 1]
-    advice = advise("vectorise", context.build) if _is_plain(facts) else None
+    advice = advise("vectorise", context.build) if _is_plain(facts) and not waits_for_results(facts) else None
     reason = "" if advice else f"; {_REASONS[context.build.family]} the reason"
     return hint(
         "scalar-arithmetic",
@@ -57,6 +68,60 @@ def scalar_arithmetic(facts: KernelResult, context: HintContext) -> t.Hint | Non
         advice,
         gain=packed_gain(facts, context) if advice else None,
     )
+
+
+_ACCUMULATING = frozenset(("integer additions", "logic", "comparisons", "conditional moves"))
+"""The work of sums, counts and extrema of integers."""
+
+_INTEGER_WORK = _ACCUMULATING | {"integer multiplications", "address computations", "shifts", "moves"}
+"""The work on integers that compilers do in vectors."""
+
+
+def _scalar_integers(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Report a loop of integers that is scalar because of the level of optimisation.
+
+    gcc's -O2 vectorises few loops: nearly all have a remainder.
+    """
+    kernel, advice = facts.kernel, advise("vectorise", context.build)
+    work_of, overhead = isa(kernel.isa).work_of, {*counting(kernel)}
+    scalar = [i for i in range(len(kernel.instructions)) if i not in overhead]
+    if advice is None or not _is_plain(facts) or any(kernel.instructions[i].arithmetic for i in scalar):
+        return None
+    if not {work_of(kernel.instructions[i]) for i in scalar} <= _INTEGER_WORK or not _shifts_by_constants(kernel):
+        return None
+    if not all(_accumulates(facts, {*chain_instructions(chain)} - overhead) for chain in facts.analysis.chains):
+        return None
+    return hint(
+        "scalar-arithmetic",
+        "the loop is not vectorised: its integer operations are scalar",
+        {"instructions": scalar},
+        advice,
+        gain=packed_gain(facts, context, facts.bounds.loop_carried),
+    )
+
+
+def _accumulates(facts: KernelResult, members: set[int]) -> bool:
+    """Return True if these instructions of a chain only make a sum, a count or an extremum of integers."""
+    instructions, edges = facts.kernel.instructions, facts.analysis.edges
+    work_of = isa(facts.kernel.isa).work_of
+    # Extrema are compared before they are chosen.
+    compared = {
+        e.consumer for e in edges if e.producer in members and work_of(instructions[e.consumer]) == "comparisons"
+    }
+    read = {edge.consumer for edge in edges if edge.producer in members | compared}
+    return {work_of(instructions[i]) for i in members} <= _ACCUMULATING and read <= members | compared
+
+
+def _shifts_by_constants(kernel: KernelCode) -> bool:
+    work_of = isa(kernel.isa).work_of
+    return all("i" in i.operands for i in kernel.instructions if work_of(i) == "shifts")
+
+
+def without_reason(hint: t.Hint) -> t.Hint:
+    """Return a hint without the options that print why a loop is not vectorised."""
+    if hint.rule != "scalar-arithmetic" or hint.flags:
+        return hint
+    return replace(hint, text=f"{hint.text.partition(';')[0]}.")
 
 
 _REASONS = {
@@ -70,10 +135,10 @@ _REASONS = {
 def _is_plain(facts: KernelResult) -> bool:
     """Return True if nothing visible prevents vectorisation.
 
-    The loop advances from element to element without a branch, a call, or a chain.
+    The loop advances from element to element without a branch or a call.
     """
     kernel = facts.kernel
-    if inner_branches(kernel) or "loop_carried" in facts.limits:
+    if inner_branches(kernel) or calls(kernel):
         return False
     registers = steps(kernel)
     accesses = [access for instruction in kernel.instructions for access in instruction.memory]
@@ -87,7 +152,9 @@ def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise -march for packed arithmetic of the baseline instruction set on a core with wider vectors."""
     bits = figures.operations(facts.kernel).vector_bits
     march = context.build.march(facts.model.name)
-    if not bits or not march or not context.build.baseline or "loop_carried" in facts.limits or calls(facts.kernel):
+    if not bits or not march or not context.build.baseline or waits_for_results(facts) or calls(facts.kernel):
+        return None
+    if not _fills_vectors(facts, context):
         return None
     name = facts.model.name
     widest = widest_vector(facts.model)
@@ -102,6 +169,17 @@ def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
     )
 
 
+def _fills_vectors(facts: KernelResult, context: HintContext) -> bool:
+    """Return True if each vector holds elements of as many iterations of the source.
+
+    Compilers also put neighbouring statements into vectors, such as those for the members of a structure or for both
+    parts of a complex number. These would not fill wider ones.
+    """
+    work = figures.operations(facts.kernel)
+    sizes = [a.element for i in facts.kernel.instructions if (a := i.arithmetic) is not None and a.packed]
+    return work.packed_share == 1 and context.elements * max(sizes) >= work.vector_bits
+
+
 def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise 512-bit vectors if vectors of 256 bits limit a loop.
 
@@ -112,7 +190,9 @@ def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
     advice = advise("wide-vectors", context.build)
     if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
         return None
-    if {"loop_carried", "divider"} & set(facts.limits) or operations(kernel, "shuffle", "gather"):
+    if not _fills_vectors(facts, context):
+        return None
+    if "divider" in facts.limits or waits_for_results(facts) or operations(kernel, "shuffle", "gather"):
         return None
     # Loads that cross lines may take the prediction above all bounds.
     if not facts.limits and not facts.analysis.expected_line_crossings:

@@ -22,10 +22,11 @@ def hints(
     compiler: str = "gcc 12.2.0",
     mcpu: str = "skylake-avx512",
     end: str = END,
+    start: str = "",
     **more: Any,
 ) -> dict[str, t.Hint]:
     """The hints on a loop, by their rules. `compiler`: with its version, or "" for assembly that was given."""
-    text = ".L1:\n" + "".join(f"\t{line}\n" for line in f"{body}\n{end}".splitlines()) + "\tret\n"
+    text = f"{start}.L1:\n" + "".join(f"\t{line}\n" for line in f"{body}\n{end}".splitlines()) + "\tret\n"
     name, _, version = compiler.partition(" ")
     unit = Unit(assembly=text, assembly_file="x.s")
     if compiler:
@@ -82,6 +83,10 @@ def test_maximum() -> None:
     # of vectors there is nothing left for the compiler to do
     packed = "vmaxpd (%rdi,%rax,8), %ymm0, %ymm0"
     assert hints(packed, "-O3")["extremum-chain"].flags == []
+    # where the maximum is, no compiler finds with vectors
+    place = "vmovsd (%rdi,%rax,8), %xmm1\nvcomisd %xmm0, %xmm1\ncmovaq %rax, %rcx\nvmaxsd %xmm0, %xmm1, %xmm0"
+    assert hints(place, "-O3")["extremum-chain"].flags == []
+    assert "each with what belongs to it" in hints(place, "-O3")["extremum-chain"].source_change
     # an addition in the chain makes it no maximum
     mixed = "vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmaxsd %xmm2, %xmm0, %xmm0"
     assert not {"extremum-chain", "sum-chain"} & set(hints(mixed, "-O3"))
@@ -299,16 +304,91 @@ def test_scalar_loop_that_may_stay_so(body: str) -> None:
     assert hints(body, "-O2")["scalar-arithmetic"].flags == []
 
 
+INTEGERS = "movzbl (%rdi,%rax), %ecx\nmovzbl (%rsi,%rax), %r8d\naddl %r8d, %ecx\nmovb %cl, (%r9,%rax)"
+TOTAL = "movl (%rdi,%rax,4), %ecx\nimull (%rsi,%rax,4), %ecx\naddl %ecx, %r8d"
+
+
+@pytest.mark.parametrize("body", [INTEGERS, TOTAL, f"{TOTAL}\ncmpl %r8d, %ecx\ncmovgl %ecx, %r8d"])
+def test_integers_that_the_level_keeps_from_vectors(body: str) -> None:
+    assert hints(body, "-O2")["scalar-arithmetic"].flags == ["-O3"]
+    assert hints(body, "-O1", compiler=CLANG)["scalar-arithmetic"].flags == ["-O3"]
+    assert "scalar-arithmetic" not in hints(body, "-O3")
+    assert "scalar-arithmetic" not in hints(body, "-O2", compiler="")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{TOTAL}\nmovl %r8d, (%r9,%rax,4)",  # running sums
+        f"{TOTAL}\nimull $31, %r8d, %r8d",
+        f"{TOTAL}\ncmpl %r8d, %ecx\ncmovgl %ecx, %r8d\ncmovgl %eax, %r10d",  # the place of the largest one
+        INTEGERS.replace("addl", "popcntl"),
+        INTEGERS.replace("addl %r8d", "shll %cl"),
+        f"{INTEGERS}\ntestl %ecx, %ecx\nje .L9",
+        f"{INTEGERS}\nmovslq %ecx, %r10\naddl (%r11,%r10,4), %ecx",
+    ],
+)
+def test_integers_that_may_stay_scalar(body: str) -> None:
+    assert "scalar-arithmetic" not in hints(body, "-O2")
+
+
+def test_small_integers_take_wider_vectors() -> None:
+    bytes_added, ints_added = (
+        hints(body, "-O2", "-mavx2", mcpu="znver4")["scalar-arithmetic"].gain or 0
+        for body in (
+            INTEGERS,
+            INTEGERS.replace("movzbl", "movl").replace("%rax)", "%rax,4)").replace("movb %cl", "movl %ecx"),
+        )
+    )
+    # computed as 16-bit integers, not as bytes
+    assert ints_added < bytes_added < 4 * ints_added
+
+
+PRODUCT = """\
+vmovsd (%rdi,%rax), %xmm1
+vmulsd (%rsi,%rax), %xmm1, %xmm2
+vmulsd 8(%rsi,%rax), %xmm1, %xmm3
+vucomisd %xmm2, %xmm3
+jp .L9
+.L4:
+vaddsd %xmm2, %xmm0, %xmm0
+vaddsd %xmm3, %xmm4, %xmm4"""
+CALL = "addq $16, %rax\ncmpq %rdx, %rax\njne .L1\nret\n.L9:\ncall __muldc3\njmp .L4"
+
+
+def test_sum_of_complex_products() -> None:
+    # no compiler reorders the sum before the tests for NaN are gone
+    flags = hints(PRODUCT, "-O3", end=CALL)["sum-chain"].flags
+    assert flags == ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fcx-limited-range"]
+    old = hints(PRODUCT, "-O3", end=CALL, compiler="clang-14 14.0.6")["sum-chain"]
+    assert (old.flags, "accumulators" in old.source_change) == ([], True)
+
+
+def test_loop_that_only_its_counter_limits() -> None:
+    # vectors shorten the counter's chain, too
+    core = "znver4"
+    product = "vmovss (%rsi,%rax,4), %xmm1\nvmulss (%rdi,%rax,4), %xmm1, %xmm1"
+    assert hints(product, "-O2", mcpu=core)["scalar-arithmetic"].flags == ["-O3"]
+    packed = "movaps (%rdi,%rax), %xmm0\naddps (%rsi,%rax), %xmm0"
+    end, start = END.replace("incq", "addq $16,"), "f:\nshrq $2, %rdx\nsalq $4, %rdx\nxorl %eax, %eax\n"
+    found = hints(packed, "-O3", mcpu=core, compiler="gcc 13.2.0", end=end, start=start)
+    assert found["instruction-set"].flags == ["-march=znver4"]
+
+
 SSE = "movupd (%rdi,%rax,8), %xmm0\nmulpd %xmm1, %xmm0\nmovups %xmm0, (%rsi,%rax,8)"
 
 
 def test_instruction_set() -> None:
-    assert hints(SSE, "-O3")["instruction-set"].flags == ["-march=skylake-avx512"]
-    assert "instruction-set" not in hints(SSE, "-O3", "-mavx2")
-    assert "instruction-set" not in hints(SSE, "-O3", mcpu="nehalem")
-    assert "instruction-set" not in hints(SSE, "-O3", compiler="")
+    by_two: dict[str, Any] = {"end": END.replace("incq", "addq $2,"), "start": "f:\nandq $-2, %rdx\nxorl %eax, %eax\n"}
+    assert hints(SSE, "-O3", **by_two)["instruction-set"].flags == ["-march=skylake-avx512"]
+    assert "instruction-set" not in hints(SSE, "-O3", "-mavx2", **by_two)
+    assert "instruction-set" not in hints(SSE, "-O3", mcpu="nehalem", **by_two)
+    assert "instruction-set" not in hints(SSE, "-O3", compiler="", **by_two)
     # a core of which this compiler has never heard
-    assert "instruction-set" not in hints(SSE, "-O3", mcpu="znver5")
+    assert "instruction-set" not in hints(SSE, "-O3", mcpu="znver5", **by_two)
+    # neighbouring statements in vectors, or some of them
+    assert "instruction-set" not in hints(SSE, "-O3", end=by_two["end"])
+    assert "instruction-set" not in hints(f"{SSE}\nmulss %xmm3, %xmm4", "-O3", **by_two)
 
 
 WIDE = "vmovupd (%rdi,%rax,8), %ymm0\nvfmadd213pd (%rsi,%rax,8), %ymm1, %ymm0\nvmovupd %ymm0, (%rcx,%rax,8)"
@@ -316,17 +396,40 @@ WIDE = "vmovupd (%rdi,%rax,8), %ymm0\nvfmadd213pd (%rsi,%rax,8), %ymm1, %ymm0\nv
 
 def test_vector_width() -> None:
     arguments = ("-O3", "-march=skylake-avx512")
-    found = hints(WIDE, *arguments, cpu="skylake-avx512")["vector-width"]
+    by_four: dict[str, Any] = {"end": END.replace("incq", "addq $4,"), "start": "f:\nandq $-4, %rdx\nxorl %eax, %eax\n"}
+    found = hints(WIDE, *arguments, cpu="skylake-avx512", **by_four)["vector-width"]
     assert found.flags == ["-mprefer-vector-width=512"]
     assert "clock" in found.text
-    end = END.replace("incq %rax", "addq $4, %rax")  # no load crosses a line
-    found = hints(WIDE, *arguments, cpu="skylake-avx512", mcpu="sapphirerapids", end=end)["vector-width"]
+    found = hints(WIDE, *arguments, cpu="skylake-avx512", mcpu="sapphirerapids", **by_four)["vector-width"]
     assert "clock" not in found.text
     # given, or not allowed, or in vain: one unit of 512 bits, or 512 bits in two halves
-    assert "vector-width" not in hints(WIDE, *arguments, "-mprefer-vector-width=512", cpu="skylake-avx512")
-    assert "vector-width" not in hints(WIDE, "-O3", "-march=haswell", cpu="haswell")
+    assert "vector-width" not in hints(WIDE, *arguments, "-mprefer-vector-width=512", cpu="skylake-avx512", **by_four)
+    assert "vector-width" not in hints(WIDE, "-O3", "-march=haswell", cpu="haswell", **by_four)
     for core in ("icelake-client", "znver4", "skylake"):
-        assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", mcpu=core)
+        assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", mcpu=core, **by_four)
+    # structures of four members
+    assert "vector-width" not in hints(WIDE, *arguments, cpu="skylake-avx512", end=by_four["end"])
+
+
+def test_functions_that_flags_replace_by_instructions() -> None:
+    assert hints("call fmaxf@PLT", "-O3")["extremum-call"].flags == ["-ffinite-math-only", "-fno-signed-zeros"]
+    assert hints("call fmax\ncall fmin", "-O2")["extremum-call"].flags[0] == "-O3"
+    assert "extremum-call" not in hints("call fmaxf\ncall f", "-O3")
+    assert hints("call lrintf", "-O3")["math-errno"].flags == ["-fno-math-errno"]
+    assert "math-errno" not in hints("call lrintf\ncall f", "-O3")
+    assert "math-errno" not in hints("call lrintf", "-O3", "-fno-math-errno")
+
+
+def test_maximum_that_ignores_nan() -> None:
+    # clang's fmax: the other one if the first is no number
+    chain = (
+        "vmovsd (%rdi,%rax,8), %xmm1\nvcmpunordsd %xmm0, %xmm0, %k1\nvmaxsd %xmm0, %xmm1, %xmm2\n"
+        "vmovsd %xmm1, %xmm2, %xmm2{%k1}\nvmovapd %xmm2, %xmm0"
+    )
+    found = hints(chain, "-O3", compiler=CLANG)
+    assert found["extremum-chain"].flags == ["-ffinite-math-only", "-fno-signed-zeros"]
+    # a choice without a maximum
+    assert "extremum-chain" not in hints(chain.replace("vmaxsd", "vandpd"), "-O3", compiler=CLANG)
 
 
 # --- front end and memory ---------------------------------------------------------------------------------------------
@@ -375,6 +478,14 @@ def test_gather() -> None:
         "vgatherdpd (%rsi,%xmm1,8), %ymm0{%k1}\nvmovupd %ymm0, (%rcx,%rax)"
     )
     assert hints(body, "-O3")["gather"].evidence["elements"] == 4
+    assert hints(body, "-O3")["gather"].text.startswith("1 gather (asm 5) loads 4 elements one by one.")
+    # a structure's members, at regular distances
+    regular = body.replace("vmovdqu (%rdi,%rax), %xmm1", "vpaddd %xmm2, %xmm1, %xmm1").replace(
+        "%k1, %k1, %k1", "%k0, %k0, %k1"
+    )
+    assert "gather" not in hints(regular, "-O3")
+    assert hints(regular, "-O3")["strided"].evidence["instructions"] == [3]
+    assert "strided" not in hints(body, "-O3")
 
 
 def test_nothing_else_is_said_without_optimisation() -> None:
@@ -460,6 +571,10 @@ def test_counts_by_keys_that_may_repeat() -> None:
     assert "several tables" in found.source_change
     assert found.evidence["instructions"] == [1]
     assert found.evidence["most"] > 3
+    # weights
+    weights = "vmovss (%r8,%rax,4), %xmm0\nvaddss (%rdi,%rcx,4), %xmm0, %xmm0\nvmovss %xmm0, (%rdi,%rcx,4)"
+    assert hints(keys + weights, "-O2")["repeated-place"].evidence["instructions"] == [3]
+    assert "repeated-place" not in hints(keys + weights.replace("vaddss", "vmulss"), "-O2")
     # Each place once; what is stored does not wait; a list's nodes are different ones.
     assert "repeated-place" not in hints("addl $1, (%rdi,%rax,4)", "-O2")
     assert "repeated-place" not in hints(keys + "movl $1, (%rdi,%rcx,4)", "-O2")

@@ -252,7 +252,7 @@ def laid_over(entry: dict[str, Any], data: dict[str, Any], form: str = ADD) -> A
     kept = {form: {(): {"retire": 1, "source": "elsewhere", **entry}}}
     load = {"gpr": 4, "vector": 7, "zmm": 8}
     found = {form: {tuple(data.get("conditions", ())): {"seen": {}, "latency": [], "tp": None, **data}}}
-    changed = measured_amd.lay_over(found, kept, load, "elsewhere")
+    changed = measured_amd.lay_over(found, kept, load, "elsewhere", FUNCTIONS)
     return changed.get(form)
 
 
@@ -328,3 +328,58 @@ def test_zen_3_as_measured() -> None:
     assert halves.uops == (("FP0", 1),)
     assert convert is not None
     assert ("FP0", 1) in convert.uops
+
+
+# --- over a model whose forms were derived from another core ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("form", "ports", "seen", "tp", "after"),
+    [
+        ("VEX_VPABSD_XMM_XMMM128/r", "1*FP01", {"FP0123": 1.0, "FP03": 1.0}, 0.5, "1*FP03"),
+        # Beside the blockers of two pairs that share a pipe.
+        ("VEX_VPABSD_XMM_XMMM128/r", "1*FP01", {"FP0123": 1.0, "FP12": 1.0, "FP23": 1.0}, 1.0, "1*FP2"),
+        ("VEX_VPABSD_XMM_XMMM128/r", "1*FP01", {"FP0123": 2.0, "FP12": 1.0, "FP23": 1.0}, 0.7, "1*FP12+1*FP23"),
+        # Counts beyond what the throughput allows come from results that are late.
+        ("ADD_R64_RM64/r", "1*ALU01", {"ALU01": 3.0, "ALU1": 2.0}, 1.0, "1*ALU1"),
+        ("VEX_VMOVQ_XMM_RM64/r", "1*ALU01+1*FP3", {"ALU1": 1.0, "FP6": 1.0}, 1.0, "1*ALU1+1*FP6"),
+    ],
+)
+def test_derived_forms_get_the_ports_that_were_seen(
+    form: str, ports: str, seen: dict[str, float], tp: float, after: str
+) -> None:
+    found = laid_over({"ports": ports, "derived": "as on old", "source": "elsewhere"}, {"seen": seen, "tp": tp}, form)
+    assert found == {(): {"retire": 1, "source": "elsewhere", "ports": after}}
+
+
+def test_memory_forms_compute_as_their_register_forms() -> None:
+    register, memory = "VEX_VPABSD_XMM_XMMM128/r", "VEX_VPABSD_XMM_XMMM128/m"
+    derived = {"retire": 1, "derived": "as on old"}
+    kept = {register: {(): {"ports": "1*FP01", **derived}}, memory: {(): {"ports": "1*AG01+1*FP01", **derived}}}
+    data = {"latency": [], "tp": 0.5, "slots": 0}
+    found = {memory: {(): {**data, "seen": {}}}, register: {(): {**data, "seen": {"FP0123": 1.0, "FP03": 1.0}}}}
+    changed = measured_amd.lay_over(found, kept, {"gpr": 4, "vector": 7}, "", FUNCTIONS)
+    assert changed[memory] == {(): {"ports": "1*AG01+1*FP03", "retire": 1}}
+
+
+def test_figures_under_conditions_are_laid_over_derived_forms() -> None:
+    form = "EVEX_VPADDD_YMM_K1Z_YMM_YMMM256B32/r"
+    entry = {"ports": "1*FP0123", "latency": "0<1,2:1", "derived": "as on old"}
+    data = {"conditions": ["mask"], "latency": [["0", "1", 2.0], ["0", "2", 3.0]]}
+    assert laid_over(entry, data, form)["mask",] == {"latency": "0<1:2 0<2:3"}
+
+
+def test_zen_5_as_measured() -> None:
+    model = load("znver5")
+    counts, adds, from_general, nop = (
+        model.lookup(form, frozenset())
+        for form in ("VEX_VPABSD_YMM_YMMM256/r", "VEX_VADDPD_YMM_YMM_YMMM256/r", "VEX_VMOVQ_XMM_RM64/r", "NOPD/r")
+    )
+    assert counts is not None
+    assert counts.uops == (("FP0,FP3", 1),)
+    assert adds is not None
+    assert ("0", "1", 2) in adds.latency
+    assert from_general is not None
+    assert ("FP6", 1) in from_general.uops
+    assert nop is not None
+    assert nop.retire_slots == 1

@@ -333,6 +333,15 @@ def test_gcc_says_what_it_made_of_a_loop(tmp_path: Path, compiler: str) -> None:
     assert all(not k.remarks for k in found if k.role.name == "fallback")
 
 
+@pytest.mark.parametrize("compiler", GCC + CLANG)
+def test_hint_does_not_ask_for_a_reason_that_the_compiler_gave(tmp_path: Path, compiler: str) -> None:
+    search = "long find(const double *a, double x, long n) { long i = 0; while (i < n && a[i] > x) ++i; return i; }\n"
+    (kernel,) = kernels(tmp_path, compiler, source=search)
+    assert kernel.remarks[0].text.startswith("not vectorised: ")
+    (hint,) = kernel.hints
+    assert hint.text == "the loop is not vectorised: its only floating-point instruction is scalar."
+
+
 @pytest.mark.parametrize("compiler", GCC)
 def test_a_vectorised_sum_in_order_is_called_scalar(tmp_path: Path, compiler: str) -> None:
     source = "double total(const double *a, long n) {\n double s = 0;\n for (long i = 0; i < n; i++) s += a[i];\n"

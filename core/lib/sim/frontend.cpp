@@ -66,10 +66,38 @@ void FrontEnd::fillQueue(UopSource From) {
 }
 
 void FrontEnd::deliverGroups() {
+  if (GroupSource == UopSource::UopCache && Code.group(0) != nullptr)
+    return deliverBlocks();
   for (int32_t N = 0; N < GroupsPerCycle && Queue.hasRoom(GroupWidth); ++N) {
     auto First = static_cast<int32_t>(Queue.Tail % P.numEntries());
     int64_t InLine = Code.lineEnd(First) - First;
     deliver(Code.isLoop() ? std::min<int64_t>(GroupWidth, InLine) : GroupWidth, GroupSource);
+  }
+}
+
+/// Delivers the groups of a block of code, as many as are read in a cycle.
+void FrontEnd::deliverBlocks() {
+  if (Idle > 0) {
+    --Idle;
+    return;
+  }
+  const CodeLayout::Group *Before = nullptr;
+  for (int32_t N = 0; N < GroupsPerCycle && Queue.hasRoom(GroupWidth); ++N) {
+    auto First = static_cast<int32_t>(Queue.Tail % P.numEntries());
+    const CodeLayout::Group &G = *Code.group(First);
+    if (Before != nullptr) {
+      bool IsSameBlock = Before->Block == G.Block && !Before->EndsInJump;
+      bool IsPair = Before->IsAlone && G.IsAlone && Before->EmptyBlocks == 0 &&
+                    (Before->EndsInJump || (G.EndsInJump && G.EmptyBlocks == 0));
+      if (!IsSameBlock && !IsPair)
+        return;
+    }
+    deliver(G.End - First, GroupSource);
+    Before = &G;
+    const CodeLayout::Group &Next = *Code.group(static_cast<int32_t>(Queue.Tail % P.numEntries()));
+    Idle = G.EmptyBlocks;
+    if (N + 1 == GroupsPerCycle && !G.EndsInJump && Next.Block == G.Block)
+      Idle += P.P.DsbBlockAgain - 1;
   }
 }
 
@@ -183,6 +211,7 @@ void FrontEnd::decode(int64_t Cycle) {
 void FrontEnd::addTo(Fingerprint &F) const {
   F.add(Queue.Tail - Queue.Head);
   F.add(static_cast<int64_t>(Now));
+  F.add(Idle);
   if (Now != State::Cache && Now != State::Decoders)
     return;
   F.iteration(Next.Iteration);

@@ -14,7 +14,10 @@
 //   Groups      Only widths of the front end are known: of the µop cache in a loop,
 //               of each cluster of decoders elsewhere. Each delivers a group of µops
 //               of its width in a cycle. A jump to the loop's start ends a group, and
-//               so does a line of the µop cache.
+//               so does a line of the µop cache. Where `dsb_block_again` describes it, up to
+//               `dsb_groups` groups come in a cycle that begin in one block of code, or in
+//               two with one group each if a taken jump ends one of them; others of the
+//               block come so many cycles later.
 //   Ideal       The front end is not described, and the µop queue is always full.
 //
 // In states Cache and Decoders, the microcode sequencer (MS) takes over for the
@@ -64,6 +67,7 @@ private:
   void deliver(int64_t Entries, UopSource From);
   void fillQueue(UopSource From);
   void deliverGroups();
+  void deliverBlocks();
   void enter(Position At);
   void advance() { enter(Code.next(Next)); }
   void startMicrocode(const InstructionPlan &I, int32_t StallCycles);
@@ -81,6 +85,7 @@ private:
   // In state Groups:
   int32_t GroupWidth = 0, GroupsPerCycle = 0;
   UopSource GroupSource = UopSource::UopCache;
+  int32_t Idle = 0; ///< Cycles left until the µop cache reads the next block, or a block again.
 
   // In states Cache and Decoders:
   Position Next;           ///< The instruction whose µops are delivered next,

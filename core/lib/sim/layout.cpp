@@ -28,7 +28,9 @@ CodeLayout::CodeLayout(const Program &P, bool Loop, int32_t Alignment)
   if (!Loop || P.P.DsbWidth == 0)
     return;
   fillUopCache();
-  if (P.P.ConstantsMost > 0) {
+  if (P.P.DsbBlockAgain > 0) {
+    fillGroups();
+  } else if (P.P.ConstantsMost > 0) {
     if (fillLinesWithConstants(/*EndInBlocks=*/false) < numBlocks())
       fillLinesWithConstants(/*EndInBlocks=*/true);
   } else {
@@ -199,4 +201,41 @@ void CodeLayout::fillLinesByJumps() {
       std::fill(LineEnds.begin() + Begin, LineEnds.begin() + End, End);
       Begin = End;
     }
+}
+
+/// Zen 5: divides the loop's instructions into groups of `dsb_width` with at most `constants_most`
+/// constants, which go on across the ends of blocks and end at taken jumps (measured: loops of n
+/// nops of one to ten bytes, and of nops beside comparisons with constants).
+void CodeLayout::fillGroups() {
+  int32_t Count = 0, Constants = 0;
+  bool Jumped = true;
+  for (int32_t I = 0; I < numInstructions(); ++I) {
+    Range Entries = P.Instructions[static_cast<size_t>(I)].Entries;
+    if (Entries.size() == 0)
+      continue;
+    int32_t Last = isFusedWithNext(I) ? I + 1 : I;
+    int32_t NewConstants = P.P.Constants[I] + (Last > I ? P.P.Constants[Last] : 0);
+    if (Jumped || Count == P.P.DsbWidth ||
+        (P.P.ConstantsMost > 0 && Constants + NewConstants > P.P.ConstantsMost)) {
+      if (!Groups.empty() && !Jumped) {
+        Group &Before = Groups.back();
+        Before.EmptyBlocks =
+            std::max<int32_t>(0, static_cast<int32_t>(block(I) - Before.Block) - 1);
+        Before.IsAlone = Before.IsAlone && Before.Block != block(I);
+      }
+      bool IsAlone = Jumped || Groups.back().Block != block(I);
+      Groups.push_back({.Block = block(I), .IsAlone = IsAlone});
+      Count = Constants = 0;
+    }
+    ++Count;
+    Constants += NewConstants;
+    Group &Now = Groups.back();
+    Now.End = Entries.End;
+    std::fill(Lines.begin() + Entries.Begin, Lines.begin() + Entries.End,
+              static_cast<int32_t>(Groups.size()) - 1);
+    Jumped = jumpsBehind(Last);
+    Now.EndsInJump = Jumped;
+    if (Jumped)
+      Now.EmptyBlocks = static_cast<int32_t>((endAddress(Last) - 1) / P.P.DsbBlock - Now.Block);
+  }
 }

@@ -62,6 +62,18 @@ public:
   int32_t lineEnd(int32_t Entry) const {
     return LineEnds.empty() ? P.numEntries() : LineEnds[static_cast<size_t>(Entry)];
   }
+  /// A group of instructions in the µop cache, where `dsb_block_again` describes it.
+  struct Group {
+    int32_t End = 0;         ///< The entry of the µop queue after the last one,
+    int64_t Block = 0;       ///< the block of code that the group begins in,
+    bool IsAlone = true;     ///< if no other group begins in that block,
+    bool EndsInJump = false; ///< if a taken jump ends it,
+    int32_t EmptyBlocks = 0; ///< and the blocks up to the next group in which none begins.
+  };
+  /// The group of an entry of the µop queue; null where blocks of code do not matter.
+  const Group *group(int32_t Entry) const {
+    return Groups.empty() ? nullptr : &Groups[static_cast<size_t>(line(Entry))];
+  }
   /// How many times the loop stream detector unrolls the loop, 0 if it does not replay it.
   int32_t lsdUnrolling() const { return Unrolling; }
 
@@ -78,6 +90,7 @@ private:
   void excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBytes) const;
   int32_t fillLinesWithConstants(bool EndInBlocks);
   void fillLinesByJumps();
+  void fillGroups();
   bool canReplayLoop() const;
   int64_t numBlocks() const;
 
@@ -88,6 +101,7 @@ private:
   std::vector<bool> Cached; ///< By instruction, as isCached().
   std::vector<int32_t> UncachedJumps;
   std::vector<int32_t> Lines, LineEnds; ///< By entry of the µop queue.
+  std::vector<Group> Groups;            ///< By line.
 };
 
 } // namespace incc::sim

@@ -58,8 +58,16 @@ def import_forms(request: ImportRequest) -> Imported:
         return _import_over_model(request)
     if options.prefer and request.kept:
         read = _read(options.files, options.keep_going, partly=True)
-        forms = lay_over(read.records, request.kept, read.load, first_setting(request.chain, "source") or "")
-        return Imported(forms=forms, unmatched=read.unmatched, skipped=read.skipped)
+        functions = first_setting(request.chain, "ports", "functions") or {}
+        default = first_setting(request.chain, "source") or ""
+        forms = lay_over(read.records, request.kept, read.load, default, functions)
+        return Imported(
+            forms=forms,
+            fusion=_fusion_classes(read),
+            replaces_fusion=bool(read.fusion),
+            unmatched=read.unmatched,
+            skipped=read.skipped,
+        )
     imported = import_files(options.files, options.keep_going)
     return replace(imported, replaces_fusion=not request.fusion)
 
@@ -117,7 +125,7 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
                     continue
                 key, conditions = str(data["form"]), tuple(sorted(str(c) for c in data["conditions"]))
                 if partly:
-                    data = {"slots": 0, "tp": None, **data}
+                    data = {"slots": 0, "tp": None, "seen": {}, **data}
                 _check(data)
             except MALFORMED as e:
                 malformed.add(place, e)
@@ -159,10 +167,14 @@ def import_files(paths: list[str], keep_going: bool = False) -> Imported:
     complete(forms)
     return Imported(
         forms=forms,
-        fusion={m.replace(" ", "_"): jumps for m, jumps in read.fusion.items()},
+        fusion=_fusion_classes(read),
         unmatched=read.unmatched,
         skipped=read.skipped,
     )
+
+
+def _fusion_classes(read: _Read) -> dict[str, tuple[str, ...]]:
+    return {mnemonics.replace(" ", "_"): jumps for mnemonics, jumps in read.fusion.items()}
 
 
 def _check(data: dict[str, Any]) -> None:

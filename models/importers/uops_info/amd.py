@@ -101,13 +101,18 @@ def import_files(
 def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
     """Return the forms of the measured core on another's ports: more units of each kind, and pipes of 512 bits.
 
-    With pipes as wide (`memory_bits`), an operation that held a pipe for two cycles is one µop, and an access one
-    access.
+    With pipes as wide (`memory_bits`), an operation that held a pipe for two cycles is one µop, and a load or the
+    address of a store is one access.
     """
     sets = {name: port_set_name(ports.split(",")) for name, ports in header["functions"].items()}
     renamed = {old: sets[role] for old, role in _ROLES.items()}
     renamed |= {"AG012": sets["load"], "AG01": sets["load_vector"], "ST01": sets["store_data"]}
     renamed |= {"BR": sets["branch_taken"], "p(ALU0|BR)": sets["branch_not_taken"]}
+    renamed |= {
+        "FP5": sets["store_vector"],
+        "FP4": sets.get("compare", sets["store_vector"]),
+        "ST0": sets["store_data"],
+    }
     whole = header["parameters"]["memory_bits"] or 256 >= 512
     result: Forms = {}
     for key, entries in reference.items():
@@ -122,7 +127,8 @@ def successor(reference: Forms, header: Mapping[str, Any], like: str) -> Forms:
                 held = resolved(entries, conditions).get("hold")
                 halve = wide and not held and any(n % 2 == 0 for n in terms.values())
                 for name, count in terms.items():
-                    usage[renamed.get(name, name)] += (count + 1) // 2 if halve else count
+                    # Ways to the store queue stay half as wide: one store of 512 bits takes both.
+                    usage[renamed.get(name, name)] += (count + 1) // 2 if halve and name != "ST01" else count
                 done["ports"] = write_usage(usage)
             if not conditions:
                 done["derived"] = f"as on {like}"
