@@ -61,8 +61,8 @@ _MOST_CHECKS = 10
 def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise restrict or ivdep if gcc would have to compare too many pairs of arrays to vectorise a loop.
 
-    With fewer, it makes a version without vectors for arrays that overlap, and compares them before the loop. In Fortran
-    and where the arrays are parts of one, nothing can be declared, but ivdep says that no iteration needs another one.
+    With fewer, it makes a version without vectors for arrays that overlap, and compares them before the loop. In
+    Fortran, and for parts of one array, nothing can be declared, but ivdep says that no iteration needs another one.
     """
     kernel = facts.kernel
     build = context.build
