@@ -158,7 +158,7 @@ def _settings(option: Option) -> dict[str, Any]:
         return {**settings, "action": "store_const", "const": option.stands_for, "default": argparse.SUPPRESS}
     if kind == "flag":
         return {**settings, "action": "store_false" if option.default else "store_true"}
-    settings["default"] = _Default(option.default) if isinstance(option.default, str) else option.default
+    settings["default"] = option.default
     if kind == "rest":
         return {"nargs": argparse.REMAINDER}
     if kind == "operand":
@@ -172,6 +172,8 @@ def _settings(option: Option) -> dict[str, Any]:
         if option.syntax.islower():  # words that stand for themselves
             settings["choices"] = option.syntax.strip("[]").split("|")
         return settings
+    if isinstance(option.default, str):
+        settings["default"] = _Default(option.default)
     if kind in MANY:
         settings |= {"action": "append", "default": None if option.default is None else []}
     if value.startswith("["):

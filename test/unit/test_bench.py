@@ -177,7 +177,7 @@ def test_where_nothing_can_be_measured(
 
 
 def test_a_process_that_does_not_start(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    def unavailable(counters: bool, events: dict[str, int]) -> None:
+    def unavailable(counters: bool, events: dict[str, int], unsafe: bool) -> None:
         raise Unavailable("the measuring process does not start: no memory")
 
     monkeypatch.setattr(harness, "missing", lambda: "")

@@ -501,7 +501,7 @@ def test_reports_behind_each_other_are_added_however_they_are_laid_out(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["add", "--commit=", "x"], "--commit: '' is not a valid name"),
+        (["add", "--commit=", "x"], "--commit needs a value"),
         (["add", "--commit=a\nb", "x"], "is not a valid name"),
         (["add", "--commit=c", "--date=yesterday", "x"], "is not a date"),
         (["add", "--commit=c", "none.json"], "none.json: No such file"),

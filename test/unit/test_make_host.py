@@ -709,7 +709,7 @@ def test_a_full_disk_is_said(
 
     monkeypatch.setattr(make_host, "missing", lambda: "")
     monkeypatch.setattr(host, "isa_here", lambda: "x86")
-    monkeypatch.setattr(make_host, "Harness", lambda: Full(load("skylake")))
+    monkeypatch.setattr(make_host, "Harness", lambda unsafe: Full(load("skylake")))
     output = str(tmp_path / "mine.toml")
     assert main(["make", "host", "--relative", "skylake", "-o", output]) == 1
     said = capsys.readouterr().err
@@ -775,7 +775,7 @@ def test_a_run_that_is_ended_says_where_the_figures_are(
 
     monkeypatch.setattr(make_host, "missing", lambda: "")
     monkeypatch.setattr(host, "isa_here", lambda: "x86")
-    monkeypatch.setattr(make_host, "Harness", lambda: Stopped(load("skylake")))
+    monkeypatch.setattr(make_host, "Harness", lambda unsafe: Stopped(load("skylake")))
     before = signal.getsignal(signal.SIGTERM)
     assert main(["make", "host", "--relative", "skylake", "-o", str(tmp_path / "mine.toml")]) == 130
     assert "mine.measured, and the same command continues from there" in capsys.readouterr().err

@@ -169,7 +169,7 @@ def test_the_command_takes_the_forms_of_an_aarch64_processor(
     model = load("neoverse-n1")
     monkeypatch.setattr(make_host, "missing", lambda: "")
     monkeypatch.setattr(host, "isa_here", lambda: "aarch64")
-    monkeypatch.setattr(make_host, "Harness", Machine)
+    monkeypatch.setattr(make_host, "Harness", lambda unsafe: Machine())
     monkeypatch.setattr(host_aarch64, "HostMachine", lambda _: host_aarch64.ModelMachine(model))
     output = str(tmp_path / "mine.toml")
     assert main(["make", "host", "--relative", "neoverse-n1", "-o", output]) == 0

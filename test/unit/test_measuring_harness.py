@@ -177,7 +177,7 @@ class FakeProcess:
 
 
 LOOP = MachineLoop(code=b"\x48\xff\xc9\x75\xfb", counter=1, registers=(0,) * 16, content=0)
-READY = json.dumps({"ready": "x86_64", "counters": "none here"})
+READY = json.dumps({"ready": "x86_64", "counters": "none here", "confines": True})
 FOUR = {"cycles": 4.0, "spread": 0.1, "disturbed": 0.5, "way": "clock", "events": {}}
 
 

@@ -668,8 +668,8 @@ def test_jobs_that_wait_are_counted(tmp_path: Path, capsys: pytest.CaptureFixtur
     built(tmp_path, "a")
     for name in ("one", "two", ".tmp-three"):
         (tmp_path / "reports" / ".incc" / "jobs" / name).mkdir(parents=True)
-    assert ranked("reports", "-j0")["totals"]["pending"] == 2
-    assert main(["reports", "-j0"]) == 0
+    assert ranked("reports")["totals"]["pending"] == 2
+    assert main(["reports"]) == 0
     assert "Not in the table: 2 compilations wait for their analysis." in capsys.readouterr().out
 
 
