@@ -219,6 +219,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "forward_delays": ("skylake-avx512", {"*": 1}),
     "lsd_unroll": ("skylake", {"1-40": 3}),
     "memory_bits": ("znver1", 0),
+    "ports_at_start": ("znver5", "ALU0,ALU3"),
     "one_a_cycle": ("znver4", "AG0,AG1"),
     "dsb_constants": ("znver3", {"beside": 3, "each": 2, "most": 8}),
     "port_binding": ("skylake", "least_loaded"),

@@ -90,7 +90,12 @@ void Backend::startUops(int64_t Cycle) {
       start(N, Cycle, P.Uops[static_cast<size_t>(Pool[N].Static)].Stage);
     });
   else
-    Oldest.cycle(Cycle, [&](int32_t N) { start(N, Cycle, 0); });
+    Oldest.cycle(
+        Cycle, [&](int32_t N) { start(N, Cycle, 0); },
+        [&](int32_t N, int32_t Port) {
+          Schedulers.rebind(Pool[N].Port, Port);
+          Pool[N].Port = Port;
+        });
 }
 
 /// Starts a µop: it takes its port now and executes `Stage` cycles later.

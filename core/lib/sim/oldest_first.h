@@ -22,6 +22,7 @@
 #include "units.h"
 #include "uops.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -43,10 +44,21 @@ public:
     if (Pool[N].IsReady)
       makeReady(N);
   }
-  /// Calls Start(µop) for each µop that starts in a cycle.
-  template <typename Fn> void cycle(int64_t Cycle, Fn Start) {
+  /// Calls Start(µop) for each µop that starts in a cycle, and before that Take(µop, port) if it
+  /// takes another port than it was bound to.
+  template <typename Fn, typename TakeFn> void cycle(int64_t Cycle, Fn Start, TakeFn Take) {
     Now = Cycle;
     wakeUp(Cycle, Start);
+    std::ranges::sort(Unbound);
+    std::erase_if(Unbound, [&](const Aged &Oldest) {
+      int32_t N = Oldest.second;
+      int32_t Port = freePort(N, Cycle);
+      if (Port < 0)
+        return false;
+      Take(N, Port);
+      Start(N);
+      return true;
+    });
     for (int32_t Port : portsToServe())
       if (int32_t N = select(Port, Cycle); N >= 0)
         Start(N);
@@ -74,6 +86,7 @@ private:
   void makeReady(int32_t N);
   std::span<const int32_t> portsToServe();
   int32_t select(int32_t Port, int64_t Cycle);
+  int32_t freePort(int32_t N, int64_t Cycle) const;
   bool findsUnitsFree(int32_t N, int64_t Cycle) const;
   const Uop &staticOf(int32_t N) const { return P.Uops[static_cast<size_t>(Pool[N].Static)]; }
 
@@ -90,6 +103,7 @@ private:
   using Aged = std::pair<uint64_t, int32_t>; ///< The age of a µop, and its number.
   std::array<std::vector<Aged>, 64> Ready;   ///< By port: a heap, the oldest first.
   uint64_t PortsWithReady = 0;
+  std::vector<Aged> Unbound;            ///< Ready µops that take a port when they start.
   std::array<int32_t, 64> ServingOrder; ///< Scratch space of portsToServe().
 };
 
