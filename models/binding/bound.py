@@ -111,6 +111,7 @@ PIPELINE_PARAMETERS = {
     "microcode_alone": 0,
     "dsb_groups": 1,
     "dsb_block_again": 0,
+    "wakes_early": 0,
     "decode_clusters": 1,
     "clusters_need_jumps": 0,
     "in_order": 0,
@@ -357,6 +358,7 @@ class Pipeline:
     microcode_alone: int
     dsb_groups: int
     dsb_block_again: int
+    wakes_early: int
     decode_clusters: int
     clusters_need_jumps: int
     in_order: int

@@ -259,6 +259,9 @@ class Parameters:
     ports_at_start = Parameter(kind=PORTS, default="", read_by=EXECUTION)
     """Ports of one scheduler that its µops take when they start, not at issue: the oldest µops first, each the first
     port that is free."""
+    wakes_early = Parameter(kind=FLAG, default=False, read_by=EXECUTION)
+    """A µop that takes its port at its start (`ports_at_start`), and waits only for the result of another one a cycle
+    after its start, competes with it: if that one could have started before, it takes a port for a cycle in vain."""
     one_a_cycle = Parameter(kind=PORTS, default="", read_by=EXECUTION)
     """Ports that get one µop a cycle at issue; a µop that finds no such port left waits, and all younger µops with
     it."""

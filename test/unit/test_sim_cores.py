@@ -134,6 +134,25 @@ def test_integer_units_of_zen_5_take_the_oldest_instructions() -> None:
     assert simulate(early).cycles_per_iteration > 1
 
 
+@pytest.mark.parametrize(
+    ("pairs", "waking", "measured"),
+    [
+        # Comparisons that are woken with their lea take a unit in vain, as long as others keep these from starting.
+        ("lea 8(%rdi), %{0}; cmp %rdx, %{0}", True, 6),
+        ("lea 8(%rdi), %{0}; cmp %rdx, %{0}", False, Fraction(25, 6)),
+        # Loads do not wait for these units.
+        ("mov 8(%rdi), %{0}; cmp %rdx, %{0}", True, Fraction(25, 8)),
+    ],
+)
+def test_dependents_of_zen_5_take_units_in_vain(pairs: str, waking: bool, measured: Fraction) -> None:
+    registers = ["rax", "rbx", "rcx", "r8", "r9", "r10"]
+    kernel = whatif.copy(bound("; ".join(pairs.format(registers[n % 6]) for n in range(12)), "znver5"))
+    assert kernel.pipeline is not None
+    kernel.pipeline.wakes_early = int(waking)
+    kernel.pipeline.dsb_block_again = 0  # without the limits of the front end
+    assert float(simulate(kernel).cycles_per_iteration) == pytest.approx(float(measured), abs=0.1)
+
+
 def test_zen_1_splits_256_bits() -> None:
     body = "vaddps (%rsi), %ymm0, %ymm1; vaddps 32(%rsi), %ymm0, %ymm2"
     assert cycles(body, "znver1") == 2

@@ -74,11 +74,12 @@ bool OldestFirst::findsUnitsFree(int32_t N, int64_t Cycle) const {
           Units.areBanksFree(P.Banks.banks(U.BankRow, Pool[N].Iteration), CrossesLine, Cycle));
 }
 
-/// Returns the first port that a µop finds free with all that it needs, -1 if there is none.
-int32_t OldestFirst::freePort(int32_t N, int64_t Cycle) const {
+/// Returns the first port, of those not taken, that a µop finds free with all that it needs, -1 if
+/// there is none.
+int32_t OldestFirst::freePort(int32_t N, int64_t Cycle, uint64_t Taken) const {
   if (!findsUnitsFree(N, Cycle) || !Units.isPipeFree(staticOf(N), Cycle))
     return -1;
-  for (uint64_t Left = staticOf(N).Ports; Left != 0; Left &= Left - 1)
+  for (uint64_t Left = staticOf(N).Ports & ~Taken; Left != 0; Left &= Left - 1)
     if (int32_t Port = std::countr_zero(Left); Units.isPortFree(Port, Cycle))
       return Port;
   return -1;
