@@ -352,6 +352,15 @@ def test_derived_forms_get_the_ports_that_were_seen(
     assert found == {(): {"retire": 1, "source": "elsewhere", "ports": after}}
 
 
+def test_stored_data_take_the_unit_that_was_seen() -> None:
+    derived = {"ports": "1*AG01+1*ST0", "derived": "as on old"}
+    found = laid_over(derived, {"seen": {"ALU01": 1.0}, "tp": 0.5}, "MOV_RM64_R64/m")
+    assert found[()]["ports"] == "1*AG01+1*ALU01+1*ST0"
+    # Slots, but no throughput: copies of a read-modify-write wait for each other's stores.
+    found = laid_over({**derived, "retire": 2}, {"slots": 1.0, "tp": 7.0}, "ADD_RM64_R64/m")
+    assert found == {(): {"retire": 1, "source": "elsewhere", "ports": "1*AG01+1*ST0"}}
+
+
 def test_memory_forms_compute_as_their_register_forms() -> None:
     register, memory = "VEX_VPABSD_XMM_XMMM128/r", "VEX_VPABSD_XMM_XMMM128/m"
     derived = {"retire": 1, "derived": "as on old"}

@@ -111,7 +111,9 @@ def _measured_here(
     seen = records.get((), {}).get("seen")
     after = _with_ports(before, _computing(twin[0]), _computing(twin[1]))
     is_alike = bool(twin[0]) and _computing(twin[0]) == _computing(full[()])
-    if seen and not is_alike and not key.endswith("/m") and not full[()].get("divider"):
+    if seen and flow.stores:
+        after = _with_data_unit(before, seen, model.functions)
+    elif seen and not is_alike and not key.endswith("/m") and not full[()].get("divider"):
         after = _seen_ports(before, records[()], model.functions)
     for conditions, fields in full.items():
         fields["ports"] = _with_ports(fields.get("ports", ""), read_usage(before), read_usage(after))
@@ -119,6 +121,8 @@ def _measured_here(
         if data is None or "same_reg" in conditions:
             continue
         fields |= _latency(fields, data, model.loaded(key))
+        if slots := round(data.get("slots", 0)):
+            fields["retire"] = slots
         if flow.loads and flow.stores:
             continue  # The copies wait for each other's stores.
         fields.pop("tp", None)
@@ -126,15 +130,20 @@ def _measured_here(
             fields["divider"] = round(data["tp"] or fields["divider"])
         elif data["tp"]:
             fields["ports"] = _fitting(fields["ports"], after, data["tp"])
-        if slots := round(data.get("slots", 0)):
-            fields["retire"] = slots
-        elif data["tp"] and fields["retire"] > 1:
+        if not slots and data["tp"] and fields["retire"] > 1:
             fields["retire"] = max(1, min(fields["retire"], int(data["tp"] * model.issue_width + 0.3)))
         fields |= _throughput(fields, data, model.issue_width, 0.05)
     del full[()]["derived"]
     if ("same_reg",) in full and full["same_reg",].get("breaks"):
         full["same_reg",] |= _idiom_here(full[()], records)
     return reduced(full)
+
+
+def _with_data_unit(text: str, seen: Mapping[str, float], functions: Mapping[str, str]) -> str:
+    """Return the ports of a store with the integer unit that its data were seen to take."""
+    integer = port_set_name(functions["integer"].split(","))
+    takes_unit = seen.get(integer, 0) >= 0.6 and "ALU" not in text
+    return write_usage(read_usage(text) + Counter({integer: 1})) if takes_unit else text
 
 
 def _idiom_here(base: Entry, records: Mapping[Conditions, Record]) -> Entry:
@@ -193,7 +202,7 @@ def _seen_ports(text: str, data: Record, functions: Mapping[str, str]) -> str:
     tp = data["tp"] or 0
     seen = Counter({p: min(int(n + 0.4), int(tp * width(p) + 0.3)) for p, n in data["seen"].items()})
     total = seen["FP0123"]
-    if not text or usage.total() > 3 or total > 2:
+    if not text or (usage.total() > 3 and not seen["FP6"]) or total > 2:
         return text
     vector = _vector_ports(seen, total)
     integer = Counter({p: n for p, n in usage.items() if p.startswith("ALU")})
