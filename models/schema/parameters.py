@@ -170,6 +170,8 @@ class Parameters:
     registers that are loaded without sign extension, and for read-modify-writes. Also with an index in one of the
     two addresses (`indexed`), for 8 bits (`bytes`), if the load and the computation share an issue slot
     (`computing`), and for read-modify-writes with a register source (`register_updates`)."""
+    renames_narrow = Parameter(kind=FLAG, default=False, read_by=BINDING)
+    """The renamer also hands on 8 and 16 bits (`memory_renaming`), but not to loads that extend them."""
     wide_vectors = Parameter(
         kind=full_table({"width": whole(1), "closes": PORTS, "instead": PORTS}),
         default={},

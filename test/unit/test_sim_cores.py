@@ -153,6 +153,19 @@ def test_dependents_of_zen_5_take_units_in_vain(pairs: str, waking: bool, measur
     assert float(simulate(kernel).cycles_per_iteration) == pytest.approx(float(measured), abs=0.1)
 
 
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("addb $1, (%rsi)", 1),
+        ("incw (%rsi)", 1),
+        ("movb %al, (%rsi); movzbl (%rsi), %eax", 7),
+        ("mov %rax, (%rsi); add (%rsi), %rax", 1),
+    ],
+)
+def test_renamer_of_zen_5_hands_on_what_was_stored(body: str, measured: int) -> None:
+    assert cycles(body, "znver5") == measured
+
+
 def test_zen_1_splits_256_bits() -> None:
     body = "vaddps (%rsi), %ymm0, %ymm1; vaddps 32(%rsi), %ymm0, %ymm2"
     assert cycles(body, "znver1") == 2
