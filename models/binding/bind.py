@@ -451,7 +451,9 @@ class _Binder:
     def is_renamed(self, i: Instruction, form: Form | None, m: MemoryAccess, latencies: _Latencies) -> bool:
         """Return True if the renamer hands a stored value on to this load (parameter `memory_renaming`)."""
         rule = self.parameters["memory_renaming"]
-        if not rule or not self.keeps_stored(m) or m.size not in ((1, 4, 8) if rule["bytes"] else (4, 8)):
+        narrow = self.parameters["renames_narrow"] and m.size in (1, 2) and i.mnemonic not in _EXTENDING
+        sizes = (1, 4, 8) if rule and rule["bytes"] else (4, 8)
+        if not rule or not self.keeps_stored(m) or not (narrow or m.size in sizes):
             return False
         if m.store:
             return rule["register_updates"] or not (i.flags_read or any(a.read and not a.address for a in i.registers))
@@ -786,6 +788,7 @@ class _Latencies:
 
 _MOST_COLUMNS = 64
 _SIGN_EXTENDING = ("movsx", "movsxd")
+_EXTENDING = (*_SIGN_EXTENDING, "movzx")
 """Loads whose result the renamer has in no register."""
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}

@@ -91,6 +91,7 @@ PIPELINE_PARAMETERS = {
     "just_ready_penalty": 0,
     "store_commit_bytes": 0,
     "store_commit_most": 0,
+    "store_commit_blocks": 1,
     "store_word_bytes": 0,
     "store_word_window": 0,
     "store_word_cycles": 0,
@@ -110,6 +111,7 @@ PIPELINE_PARAMETERS = {
     "microcode_alone": 0,
     "dsb_groups": 1,
     "dsb_block_again": 0,
+    "wakes_early": 0,
     "decode_clusters": 1,
     "clusters_need_jumps": 0,
     "in_order": 0,
@@ -151,6 +153,7 @@ PIPELINE_DEFAULTS = {
     "constants_each": 0,
     "constants_most": 0,
     "one_a_cycle": 0,
+    "ports_at_start": 0,
     "renamer_ports": 0,
     "stack_location": -1,
     "register_file": 0,
@@ -295,6 +298,7 @@ class Pipeline:
     """Constants that a line holds at most, 0 for any number."""
     one_a_cycle: int
     """Ports that get one µop per cycle from the renamer."""
+    ports_at_start: int
     renamer_ports: int
     """Ports of the µops that the renamer inserts, for the stack engine and to merge registers."""
     stack_location: int
@@ -334,6 +338,7 @@ class Pipeline:
     just_ready_penalty: int
     store_commit_bytes: int
     store_commit_most: int
+    store_commit_blocks: int
     store_word_bytes: int
     store_word_window: int
     store_word_cycles: int
@@ -353,6 +358,7 @@ class Pipeline:
     microcode_alone: int
     dsb_groups: int
     dsb_block_again: int
+    wakes_early: int
     decode_clusters: int
     clusters_need_jumps: int
     in_order: int

@@ -125,6 +125,8 @@ class Parameters:
     together with the following stores to the same block; they stay in `store_buffer` until then. 0: no limit."""
     store_commit_most = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="stores")
     """Most stores that go together; stores that reach into another block or fill one go alone. 0: no limit."""
+    store_commit_blocks = Parameter(kind=whole(1), default=1, read_by=MEMORY, unit="blocks a cycle")
+    """Blocks to which stores go in a cycle, if `store_commit_most` limits the stores."""
     store_word_bytes = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="bytes")
     """Size of the words in a block (`store_commit_bytes`): a store of only some bytes of a word goes to the cache
     `store_word_cycles` later if another store wrote to this word in the last `store_word_window` cycles. 0: no
@@ -168,6 +170,8 @@ class Parameters:
     registers that are loaded without sign extension, and for read-modify-writes. Also with an index in one of the
     two addresses (`indexed`), for 8 bits (`bytes`), if the load and the computation share an issue slot
     (`computing`), and for read-modify-writes with a register source (`register_updates`)."""
+    renames_narrow = Parameter(kind=FLAG, default=False, read_by=BINDING)
+    """The renamer also hands on 8 and 16 bits (`memory_renaming`), but not to loads that extend them."""
     wide_vectors = Parameter(
         kind=full_table({"width": whole(1), "closes": PORTS, "instead": PORTS}),
         default={},
@@ -254,6 +258,12 @@ class Parameters:
     )
     """`{ ports = "FP0,FP1", entries = 64 }`: µops for these ports wait in a queue, in order, in front of their
     schedulers, and get their port when they leave it."""
+    ports_at_start = Parameter(kind=PORTS, default="", read_by=EXECUTION)
+    """Ports of one scheduler that its µops take when they start, not at issue: the oldest µops first, each the first
+    port that is free."""
+    wakes_early = Parameter(kind=FLAG, default=False, read_by=EXECUTION)
+    """A µop that takes its port at its start (`ports_at_start`), and waits only for the result of another one a cycle
+    after its start, competes with it: if that one could have started before, it takes a port for a cycle in vain."""
     one_a_cycle = Parameter(kind=PORTS, default="", read_by=EXECUTION)
     """Ports that get one µop a cycle at issue; a µop that finds no such port left waits, and all younger µops with
     it."""

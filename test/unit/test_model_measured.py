@@ -250,9 +250,9 @@ def test_successor_has_more_and_wider_units() -> None:
 def laid_over(entry: dict[str, Any], data: dict[str, Any], form: str = ADD) -> Any:
     """The form's entries afterwards, None if nothing differs."""
     kept = {form: {(): {"retire": 1, "source": "elsewhere", **entry}}}
-    load = {"gpr": 4, "vector": 7, "zmm": 8}
+    model = measured_amd.MeasuredModel(source="elsewhere", load={"gpr": 4, "vector": 7}, functions=FUNCTIONS)
     found = {form: {tuple(data.get("conditions", ())): {"seen": {}, "latency": [], "tp": None, **data}}}
-    changed = measured_amd.lay_over(found, kept, load, "elsewhere", FUNCTIONS)
+    changed = measured_amd.lay_over(found, kept, model)
     return changed.get(form)
 
 
@@ -352,13 +352,23 @@ def test_derived_forms_get_the_ports_that_were_seen(
     assert found == {(): {"retire": 1, "source": "elsewhere", "ports": after}}
 
 
+def test_stored_data_take_the_unit_that_was_seen() -> None:
+    derived = {"ports": "1*AG01+1*ST0", "derived": "as on old"}
+    found = laid_over(derived, {"seen": {"ALU01": 1.0}, "tp": 0.5}, "MOV_RM64_R64/m")
+    assert found[()]["ports"] == "1*AG01+1*ALU01+1*ST0"
+    # Slots, but no throughput: copies of a read-modify-write wait for each other's stores.
+    found = laid_over({**derived, "retire": 2}, {"slots": 1.0, "tp": 7.0}, "ADD_RM64_R64/m")
+    assert found == {(): {"retire": 1, "source": "elsewhere", "ports": "1*AG01+1*ST0"}}
+
+
 def test_memory_forms_compute_as_their_register_forms() -> None:
     register, memory = "VEX_VPABSD_XMM_XMMM128/r", "VEX_VPABSD_XMM_XMMM128/m"
     derived = {"retire": 1, "derived": "as on old"}
     kept = {register: {(): {"ports": "1*FP01", **derived}}, memory: {(): {"ports": "1*AG01+1*FP01", **derived}}}
     data = {"latency": [], "tp": 0.5, "slots": 0}
     found = {memory: {(): {**data, "seen": {}}}, register: {(): {**data, "seen": {"FP0123": 1.0, "FP03": 1.0}}}}
-    changed = measured_amd.lay_over(found, kept, {"gpr": 4, "vector": 7}, "", FUNCTIONS)
+    model = measured_amd.MeasuredModel(source="", load={"gpr": 4, "vector": 7}, functions=FUNCTIONS)
+    changed = measured_amd.lay_over(found, kept, model)
     assert changed[memory] == {(): {"ports": "1*AG01+1*FP03", "retire": 1}}
 
 

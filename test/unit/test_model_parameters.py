@@ -208,7 +208,7 @@ PROGRAM = """
 1: push %rbx; pop %r12; mov $1, %eax; mov $3, %ah; add %ebx, %eax; mov (%rsi), %rcx; mov (%rcx), %rdx
 mov %rdx, (%rdi); mov (%rdi), %r8; vmovups (%rsi), %ymm0; vmovups (%rsi), %zmm1; vaddpd %zmm1, %zmm1, %zmm1
 vmovups %ymm0, (%rdi); mov %r8, %r9; vmovaps %ymm2, %ymm3; imul %r9, %r8; inc %rcx; mov %r9, %r9; nop
-mov %r8, %r10; add %rax, %r10; cmovb %rcx, %rdi; mov (%rsi,%r10,8), %r11; cmp %rcx, %rax; jne 1b
+mov %r8, %r10; add %rax, %r10; cmovb %rcx, %rdi; mov (%rsi,%r10,8), %r11; incb 8(%rdi); cmp %rcx, %rax; jne 1b
 """
 
 CHANGES: dict[str, tuple[str, Any]] = {
@@ -219,6 +219,8 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "forward_delays": ("skylake-avx512", {"*": 1}),
     "lsd_unroll": ("skylake", {"1-40": 3}),
     "memory_bits": ("znver1", 0),
+    "renames_narrow": ("znver5", False),
+    "ports_at_start": ("znver5", "ALU0,ALU3"),
     "one_a_cycle": ("znver4", "AG0,AG1"),
     "dsb_constants": ("znver3", {"beside": 3, "each": 2, "most": 8}),
     "port_binding": ("skylake", "least_loaded"),

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import astuple, replace
 
 from bind_kernels import kernel as decoded
-from incc.core import analyze, simulate
+from incc.core import analyze, simulate, whatif
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import BoundKernel
 from incc.models.loading import list_models, load
@@ -84,6 +84,86 @@ def test_zen_decodes_four(cpu: str) -> None:
 
 def test_zen_5_dispatches_eight() -> None:
     assert cycles("; ".join(f"mov %rbp, %r{8 + n % 7}" for n in range(11)), "znver5") == Fraction(12, 8)
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "measured"),
+    [
+        (1, 11, 1.5),
+        (1, 12, 3),
+        (1, 24, 5),
+        # An entry goes on in the next line.
+        (3, 19, 3),
+        (3, 21, 4),
+        (3, 35, 4.5),
+        (3, 36, 6),
+        (4, 29, 4),
+        (4, 30, 6),
+        (5, 25, 5),
+        # A jump in a line in which no entry begins.
+        (8, 10, 2),
+        (8, 17, 3),
+        (8, 18, 19 / 8),
+    ],
+)
+def test_zen_5_reads_a_line_of_code_again_later(size: int, count: int, measured: float) -> None:
+    nop = {1: "nop", 3: "nopl (%rax)", 4: "nopl 8(%rax)", 5: "nopl 8(%rax,%rax)", 8: "nopl 512(%rax,%rax)"}[size]
+    assert float(cycles("; ".join([nop] * count), "znver5")) == pytest.approx(measured, abs=0.02)
+
+
+@pytest.mark.parametrize(("comparisons", "nops", "measured"), [(3, 6, 1.25), (3, 8, 1.5), (4, 5, 3), (4, 7, 3)])
+def test_zen_5_holds_six_constants_in_an_entry(comparisons: int, nops: int, measured: float) -> None:
+    text = "; ".join(["cmpl $5, 8(%rsi)"] * comparisons + ["nop"] * nops)
+    assert float(cycles(text, "znver5")) == pytest.approx(measured, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("register", "offsets", "measured"),
+    [("ymm0", (0, 32), 1), ("ymm0", (0, 128), 1), ("ymm0", (48, 112), 2), ("zmm0", (0, 64), 2), ("zmm0", (32, 96), 2)],
+)
+def test_zen_5_stores_to_two_lines_a_cycle(register: str, offsets: tuple[int, ...], measured: float) -> None:
+    assert cycles("; ".join(f"vmovups %{register}, {offset}(%rdi)" for offset in offsets), "znver5") == measured
+
+
+def test_integer_units_of_zen_5_take_the_oldest_instructions() -> None:
+    kernel = bound("movzbl (%rdi,%rcx), %edx; add %rdx, %rax; inc %rcx; cmp %rcx, %rsi", "znver5")
+    assert simulate(kernel).cycles_per_iteration == 1
+    early = whatif.copy(kernel)
+    assert early.pipeline is not None
+    early.pipeline.ports_at_start = 0
+    assert simulate(early).cycles_per_iteration > 1
+
+
+@pytest.mark.parametrize(
+    ("pairs", "waking", "measured"),
+    [
+        # Comparisons that are woken with their lea take a unit in vain, as long as others keep these from starting.
+        ("lea 8(%rdi), %{0}; cmp %rdx, %{0}", True, 6),
+        ("lea 8(%rdi), %{0}; cmp %rdx, %{0}", False, Fraction(25, 6)),
+        # Loads do not wait for these units.
+        ("mov 8(%rdi), %{0}; cmp %rdx, %{0}", True, Fraction(25, 8)),
+    ],
+)
+def test_dependents_of_zen_5_take_units_in_vain(pairs: str, waking: bool, measured: Fraction) -> None:
+    registers = ["rax", "rbx", "rcx", "r8", "r9", "r10"]
+    kernel = whatif.copy(bound("; ".join(pairs.format(registers[n % 6]) for n in range(12)), "znver5"))
+    assert kernel.pipeline is not None
+    kernel.pipeline.wakes_early = int(waking)
+    kernel.pipeline.dsb_block_again = 0  # without the limits of the front end
+    assert float(simulate(kernel).cycles_per_iteration) == pytest.approx(float(measured), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("body", "measured"),
+    [
+        ("addb $1, (%rsi)", 1),
+        ("incw (%rsi)", 1),
+        ("movb %al, (%rsi); movzbl (%rsi), %eax", 7),
+        ("mov %rax, (%rsi); add (%rsi), %rax", 1),
+    ],
+)
+def test_renamer_of_zen_5_hands_on_what_was_stored(body: str, measured: int) -> None:
+    assert cycles(body, "znver5") == measured
 
 
 def test_zen_1_splits_256_bits() -> None:

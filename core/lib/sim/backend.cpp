@@ -90,7 +90,25 @@ void Backend::startUops(int64_t Cycle) {
       start(N, Cycle, P.Uops[static_cast<size_t>(Pool[N].Static)].Stage);
     });
   else
-    Oldest.cycle(Cycle, [&](int32_t N) { start(N, Cycle, 0); });
+    Oldest.cycle(
+        Cycle, [&](int32_t N) { start(N, Cycle, 0); },
+        [&](int32_t N, int32_t Port) {
+          Schedulers.rebind(Pool[N].Port, Port);
+          Pool[N].Port = Port;
+        },
+        [&](int32_t N, auto Call) {
+          Range Feeds = P.Uops[static_cast<size_t>(Pool[N].Static)].Feeds;
+          for (int32_t X = Feeds.Begin; X < Feeds.End; ++X) {
+            const Feed &To = P.Feeds[static_cast<size_t>(X)];
+            Values.forEachWaiter(Pool[N].Iteration, To.Value, [&](int32_t W, int32_t Latency) {
+              const DynUop &Dyn = Pool[W];
+              if (Dyn.MissingInputs == 1 && To.Latency + Latency == 1 && Dyn.Ready <= Cycle &&
+                  Dyn.Earliest <= Cycle &&
+                  (P.Uops[static_cast<size_t>(Dyn.Static)].Ports & P.P.PortsAtStart) != 0)
+                Call(W);
+            });
+          }
+        });
 }
 
 /// Starts a µop: it takes its port now and executes `Stage` cycles later.

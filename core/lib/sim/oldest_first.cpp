@@ -39,6 +39,10 @@ void OldestFirst::wakeUpAt(int32_t N, int64_t Time) {
 /// Adds a µop to those that its port selects from.
 void OldestFirst::makeReady(int32_t N) {
   const DynUop &Dyn = Pool[N];
+  if ((staticOf(N).Ports & P.P.PortsAtStart) != 0) {
+    Unbound.emplace_back(Dyn.Order, N);
+    return;
+  }
   std::vector<Aged> &AtPort = Ready[static_cast<size_t>(Dyn.Port)];
   AtPort.emplace_back(Dyn.Order, N);
   std::push_heap(AtPort.begin(), AtPort.end(), std::greater());
@@ -68,6 +72,17 @@ bool OldestFirst::findsUnitsFree(int32_t N, int64_t Cycle) const {
   return Units.areSharesFree(U, CrossesLine, Cycle) &&
          (U.BankRow < 0 ||
           Units.areBanksFree(P.Banks.banks(U.BankRow, Pool[N].Iteration), CrossesLine, Cycle));
+}
+
+/// Returns the first port, of those not taken, that a µop finds free with all that it needs, -1 if
+/// there is none.
+int32_t OldestFirst::freePort(int32_t N, int64_t Cycle, uint64_t Taken) const {
+  if (!findsUnitsFree(N, Cycle) || !Units.isPipeFree(staticOf(N), Cycle))
+    return -1;
+  for (uint64_t Left = staticOf(N).Ports & ~Taken; Left != 0; Left &= Left - 1)
+    if (int32_t Port = std::countr_zero(Left); Units.isPortFree(Port, Cycle))
+      return Port;
+  return -1;
 }
 
 /// Removes the µop that a port starts from its ready µops and returns it; -1 if it starts none.

@@ -58,6 +58,7 @@ void incc::validate(const Kernel &K, const Pipeline &P) {
   for (auto [Name, Mask] : {std::pair("slot_set", P.SlotSet),
                             {"waiting_ports", P.WaitingPorts},
                             {"one_a_cycle", P.OneACycle},
+                            {"ports_at_start", P.PortsAtStart},
                             {"renamer_ports", P.RenamerPorts}})
     if (!IsSet(Mask))
       Check.fail(Name, "not a set of ports");

@@ -67,6 +67,12 @@ public:
       Entered(N);
     }
   }
+  /// Binds a µop that waits in a scheduler to another port of it.
+  void rebind(int32_t From, int32_t To) {
+    --AtPort[static_cast<size_t>(From)];
+    ++AtPort[static_cast<size_t>(To)];
+    Binder.rebind(From, To);
+  }
   /// Frees the entry of a µop at a port, when it starts.
   void leave(int32_t Port);
 

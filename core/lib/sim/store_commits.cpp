@@ -70,14 +70,16 @@ StoreCommitPlan::planBlocks(const Kernel &K, const Pipeline &P, const AccessAddr
   size_t PerIteration = Stores.Accesses.size() / static_cast<size_t>(Stores.Iterations);
   std::unordered_map<uint32_t, StorePlace> Places = storePlaces(K, Stores);
   int64_t Crossing = 0; // Cycles of stores that cross pages, times PageBytes.
-  int32_t Joinable = 0; // Stores that are written together so far and that another one may join.
+  int32_t Joinable = 0; // Stores that are written together so far and that another one may join,
+  int32_t InCycle = 0;  // and the blocks that these are to.
   for (size_t N = 0; N < Stores.Accesses.size(); ++N) {
     AccessAddress A = Stores.Accesses[N], Previous = Stores.Accesses[N > 0 ? N - 1 : N];
     A.Constant += static_cast<uint64_t>(Places[A.Part].Shift);
     Previous.Constant += static_cast<uint64_t>(Places[Previous.Part].Shift);
     uint64_t First = A.Constant / Size;
     uint64_t Last = A.lastByte() / Size;
-    bool Joins = Joinable > 0 && A.Part == Previous.Part && First == Previous.lastByte() / Size;
+    bool SameBlock = A.Part == Previous.Part && First == Previous.lastByte() / Size;
+    bool Joins = Joinable > 0 && (SameBlock || InCycle < P.StoreCommitBlocks);
     // At the worst, a store that would share a block with a wide one comes too late for that.
     Joins = Joins && (K.LinePlaces != WorstPlace || static_cast<uint64_t>(A.Bytes) < 2 * Size);
     if (P.StoreCommitMost > 0) {
@@ -87,10 +89,12 @@ StoreCommitPlan::planBlocks(const Kernel &K, const Pipeline &P, const AccessAddr
     } else {
       Joinable = 1;
     }
+    InCycle = Joins ? InCycle + !SameBlock : 1;
+    // A store that reaches into another block may take both in one cycle.
+    auto Further = static_cast<int32_t>(Last - First) / P.StoreCommitBlocks;
     size_t Iteration = N / PerIteration;
     int32_t Instruction = InstructionOf[static_cast<size_t>(A.Value)];
-    Cycles[Iteration][static_cast<size_t>(Instruction)] +=
-        static_cast<int32_t>(Last - First) + (Joins ? 0 : 1);
+    Cycles[Iteration][static_cast<size_t>(Instruction)] += Further + (Joins ? 0 : 1);
     const AccessAddress &Other =
         Stores.Accesses[N + PerIteration < Stores.Accesses.size() ? N + PerIteration
                                                                   : N % PerIteration];

@@ -4,7 +4,8 @@
 // aligned block (`store_commit_bytes`) in a cycle. Stores right behind each other
 // to the same block are written together. On some cores, only so many stores are
 // written together (`store_commit_most`), and neither a store that reaches into
-// another block nor one that fills a block is written with others.
+// another block nor one that fills a block is written with others. On some of them,
+// those written together may be to several blocks (`store_commit_blocks`).
 //
 // Which stores are to the same block follows from their addresses. Stores through
 // pointers whose distance is not known are taken to be to different blocks, and

@@ -86,6 +86,13 @@ public:
     return !V || (V->IsResolved && V->Time + In.Latency <= Cycle);
   }
 
+  /// Calls Call(µop, latency) for each µop that waits for a value.
+  template <typename Fn> void forEachWaiter(int64_t Iteration, int32_t V, Fn Call) {
+    for (int32_t N = at(Iteration, V).FirstWaiter; N >= 0; N = Waiters[static_cast<size_t>(N)].Next)
+      if (const Waiter &W = Waiters[static_cast<size_t>(N)]; W.Uop >= 0)
+        Call(W.Uop, W.Latency);
+  }
+
   /// Returns the delays between ports that hold for the consumers of a value, as bits.
   uint32_t delaysOf(size_t Number) const { return Values[Number].Delays; }
   /// Returns the index in Program::Values of the value with a number.

@@ -26,7 +26,7 @@ from incc.models.importers.common import (
     reduced,
     wanted,
 )
-from incc.models.importers.measured.amd import Record, idiom, lay_over, width
+from incc.models.importers.measured.amd import MeasuredModel, Record, idiom, lay_over, width
 from incc.models.importers.measured.intel import import_records
 from incc.models.notation import Latency, parse_latency, write_latency, write_usage
 
@@ -58,9 +58,16 @@ def import_forms(request: ImportRequest) -> Imported:
         return _import_over_model(request)
     if options.prefer and request.kept:
         read = _read(options.files, options.keep_going, partly=True)
-        functions = first_setting(request.chain, "ports", "functions") or {}
-        default = first_setting(request.chain, "source") or ""
-        forms = lay_over(read.records, request.kept, read.load, default, functions)
+        forms = lay_over(
+            read.records,
+            request.kept,
+            MeasuredModel(
+                source=first_setting(request.chain, "source") or "",
+                load=read.load,
+                functions=first_setting(request.chain, "ports", "functions") or {},
+                issue_width=first_setting(request.chain, "parameters", "issue_width") or 6,
+            ),
+        )
         return Imported(
             forms=forms,
             fusion=_fusion_classes(read),
