@@ -272,10 +272,11 @@ def _throughput(fields: Entry, data: Record, issue_width: int = 6, step: float =
     if not cycles or not ports or fields.get("divider") or fields.get("tp"):
         return {}
     chained = max((c for t, s, c in parse_latency(fields.get("latency", "")) if t == s), default=0)
-    held = fields.get("hold", 1)
+    held: float = fields.get("hold", 1)
+    slots: float = fields.get("retire", 1)
 
     def bound(usage: Mapping[str, int]) -> float:
-        return max(fields.get("retire", 1) / issue_width, held * _port_bound(usage))
+        return max(slots / issue_width, held * _port_bound(usage))
 
     if cycles <= max(_UNEXPLAINED * bound(ports), _SLOWER * chained) + 0.05:
         return {}
