@@ -13,6 +13,7 @@ from incc.history.store import ORDER, Database, StoredCommit, take
 from incc.report import types as t
 from incc.report.documents import InputError
 from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Condition, Name
+from incc.support.text import written_out
 
 _EXTRA = {
     "commit": (TEXT, "the commit", "c.name"),
@@ -50,11 +51,22 @@ def rows(database: Database, condition: Condition | None) -> Iterator[tuple[Any,
 
 
 def write_csv(database: Database, condition: Condition | None, stream: TextIO) -> None:
-    """Write the table as CSV (RFC 4180) with a header; unknown values are empty, booleans are true and false."""
+    """Write the table as CSV (RFC 4180) with a header; unknown values are empty, booleans are true and false.
+
+    A text that a spreadsheet would take for a formula begins with an apostrophe.
+    """
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(ROW_NAMES)
     for row in rows(database, condition):
-        writer.writerow(("true" if v else "false") if isinstance(v, bool) else v for v in row)
+        writer.writerow(map(_cell, row))
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return value
+    return written_out(f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value)
 
 
 def write_parquet(database: Database, condition: Condition | None, stream: BinaryIO) -> None:

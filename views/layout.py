@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import replace
 
+from incc.support.text import CONTROLS
+
 if TYPE_CHECKING:
     from incc.report import types as t
 
@@ -16,16 +18,6 @@ if TYPE_CHECKING:
 MIN_TEXT = 28
 
 BOLD, RED, GREEN, YELLOW = "1", "31", "32", "33"
-
-# What moves the cursor, breaks lines or turns the direction of text, as names of files and symbols may.
-_CONTROLS = {
-    **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
-    **{code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))},
-    9: " ",
-    10: "\\n",
-    13: "\\r",
-}
-
 
 _STYLES = frozenset(("0", BOLD, RED, GREEN, YELLOW))
 
@@ -38,11 +30,11 @@ def harmless(line: str, colour: bool, styles: Container[str] = _STYLES) -> str:
     if line.isprintable():
         return line
     head, *rest = line.split("\033[") if colour else [line]
-    parts = [head.translate(_CONTROLS)]
+    parts = [head.translate(CONTROLS)]
     for part in rest:
         style, end, text = part.partition("m")
         ours = end and style in styles
-        parts.append(f"\033[{style}m{text.translate(_CONTROLS)}" if ours else f"\033[{part}".translate(_CONTROLS))
+        parts.append(f"\033[{style}m{text.translate(CONTROLS)}" if ours else f"\033[{part}".translate(CONTROLS))
     return "".join(parts)
 
 

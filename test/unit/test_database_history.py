@@ -327,6 +327,11 @@ def test_export_csv(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert json.loads(found[0]["command"]) == ["gcc", "-O2", "-c", "a.c"]
     assert run("export", "csv", f"--db={path}", "--where", "cycles > 5 and commit == 'c1'") == 0
     assert len(list(csv.reader(capsys.readouterr().out.splitlines()))) == 2
+    # Spreadsheets take some texts for formulas, and terminals and editors follow control characters.
+    add(path, "c2", replace(kernel("f/loop1"), name="=1+1\x1b[31m\u202e"))
+    assert run("export", "csv", f"--db={path}", "--where", "commit == 'c2'") == 0
+    (row,) = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert row["name"] == "'=1+1\\x1b[31m\\u202e"
     # A file that cannot be written whole is as it was before; nothing is left beside it.
     sqlite3.connect(path).execute("DROP TABLE kernels")
     before = out.read_bytes()

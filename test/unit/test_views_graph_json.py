@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
 from incc.report import types as t
+from incc.support.text import written_out
 from incc.views.exchange import dot
 from incc.views.json import render as render_json
 from report_fixtures import make_report, sum_parts, triad_parts, unknown_parts
@@ -121,7 +122,7 @@ def test_any_text_is_quoted(triad: t.AnalysisReport, text: str) -> None:
     nodes, _ = parse(dot.render(triad))
     assert len(nodes) == 8  # six instructions, the defaults of nodes and edges
     if not set(text) & set("\n\r\t"):
-        assert nodes["k0_i0"]["label"] == f"12: {text}"
+        assert nodes["k0_i0"]["label"] == f"12: {written_out(text)}"
 
 
 def test_an_empty_report_is_an_empty_graph() -> None:

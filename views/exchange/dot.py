@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from incc.report import types as t
+from incc.support.text import written_out
 
 # One colour a chain, longest first, repeated after the last: Okabe and Ito's palette, which colour-blind readers can
 # tell apart, without its yellow, which is hard to see on white.
@@ -89,5 +90,5 @@ def _attributes(attributes: dict[str, str]) -> str:
 
 def quoted(text: str) -> str:
     """Return a quoted string of the DOT language, in which a backslash starts an escape; labels have no tabs."""
-    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", " ")
+    text = written_out(text).replace("\\", "\\\\").replace('"', '\\"').replace("\t", " ")
     return '"' + text.replace("\r", " ").replace("\n", "\\n") + '"'

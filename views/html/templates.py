@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[1]
 
-_INVALID = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-"""Control characters, and bytes of names that are not UTF-8: no page may have them."""
+_INVALID = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, those that turn the direction of text, and bytes of names that are not UTF-8: no page may have
+them."""
 
 
 def render(template: str, **values: object) -> str:
@@ -41,6 +42,6 @@ def _environment() -> Environment:
     )
     # Styles and scripts are put in as they are.
     environment.globals["file"] = lambda name: Markup((FOLDER / name).read_text(encoding="utf-8"))
-    # ASCII, since names of files may have bytes that are no characters.
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": True, "separators": (",", ":")}
+    # Characters as they are, so that `render` finds those that no page may have.
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     return environment

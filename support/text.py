@@ -1,0 +1,19 @@
+"""Characters of foreign texts, such as the names of files and symbols, that must not reach a terminal or a viewer."""
+
+from __future__ import annotations
+
+CONTROLS = {
+    **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
+    **{code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))},
+    9: " ",
+    10: "\\n",
+    13: "\\r",
+}
+"""The characters that move the cursor, break lines or turn the direction of text, each as it is written out."""
+
+_WITHIN_LINES = {code: text for code, text in CONTROLS.items() if chr(code) not in "\t\n\r"}
+
+
+def written_out(text: str) -> str:
+    """Return a text with its control characters written out, except for tabs and line breaks."""
+    return text if text.isprintable() else text.translate(_WITHIN_LINES)
