@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from incc.frontends.gcc_wrapper.compile import without_launchers
+from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.isa import word_set
 
 NAME = "compile_commands.json"
@@ -54,6 +55,26 @@ class CompilerCommand(msgspec.Struct, frozen=True, kw_only=True):
     def path(self) -> str:
         """Return the source's real path."""
         return os.path.realpath(os.path.join(self.folder, self.file))
+
+
+# Options that have gcc or clang run other programs, load code, or read more options from a file, alone or with a value.
+_RUNNING = re.compile(
+    r"-B.*|-wrapper|--?specs(?:=.*)?|-fplugin=.*|-iplugindir=.*|-fpass-plugin=.*|-load.*|-plugin.*|--config(?:=.*|-.*)?"
+    r"|--gcc-toolchain=.*|--gcc-install-dir=.*|-gcc-toolchain|--ld-path=.*|-fintegrated-cc1-path=.*|-ccc-.*|@.*"
+)
+
+
+def distrusted(command: CompilerCommand) -> str:
+    """Return the reason not to run a command that somebody else may have written, a clause; "" if there is none."""
+    program = command.words[0]
+    if os.path.dirname(program):
+        path = os.path.realpath(os.path.join(command.folder, program))
+        places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(place)]
+        if not any(os.path.realpath(os.path.join(place, os.path.basename(program))) == path for place in places):
+            return f"its compiler {program} is not in PATH"
+    words = expanded(command.words[1:], command.folder)
+    option = next((word for word in words if _RUNNING.fullmatch(word)), "")
+    return f"{option} may run other programs" if option else ""
 
 
 def read_commands(path: str) -> list[CompilerCommand]:

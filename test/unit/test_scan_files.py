@@ -250,6 +250,43 @@ def test_entries_that_are_no_commands(tmp_path: pathlib.Path, entry: object, pro
     assert problem in command.problem
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["./gcc"], "its compiler ./gcc is not in PATH"),
+        (["{here}/gcc"], "its compiler {here}/gcc is not in PATH"),
+        (["gcc", "-B", "."], "-B may run other programs"),
+        (["gcc", "-B."], "-B. may run other programs"),
+        (["gcc", "-specs=x"], "-specs=x may run other programs"),
+        (["gcc", "--specs", "x"], "--specs may run other programs"),
+        (["gcc", "-wrapper", "sh"], "-wrapper may run other programs"),
+        (["gcc", "-fplugin=./x.so"], "-fplugin=./x.so may run other programs"),
+        (["clang", "-Xclang", "-load", "-Xclang", "./x.so"], "-load may run other programs"),
+        (["clang", "-fpass-plugin=x.so"], "-fpass-plugin=x.so may run other programs"),
+        (["clang", "--config=x"], "--config=x may run other programs"),
+        (["gcc", "@options"], "-wrapper may run other programs"),
+        (["gcc", "@missing"], "@missing may run other programs"),
+        (["gcc", "-O3", "-Iinclude", "-DB=-B", "-march=native", "-Wa,--gdwarf-5"], ""),
+        (["{path}/gcc", "-O3"], ""),
+    ],
+)
+def test_commands_that_may_run_other_programs_are_refused(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], reason: str
+) -> None:
+    path = tmp_path / "bin"
+    path.mkdir()
+    for folder in (tmp_path, path):
+        (folder / "gcc").touch(0o755)
+    (tmp_path / "options").write_text("-wrapper sh\n")
+    monkeypatch.setenv("PATH", f"bin:{path}")
+    monkeypatch.chdir(tmp_path)
+    words = [word.format(here=tmp_path, path=path) for word in (*arguments, "-c", "x.c")]
+    database(tmp_path, [{"directory": str(tmp_path), "file": "x.c", "arguments": words}])
+    (command,) = read_project(str(tmp_path), []).commands
+    assert command.problem.partition(";")[0] == reason.format(here=tmp_path)
+    assert not read_project(str(tmp_path), [], trust=True).commands[0].problem
+
+
 @pytest.mark.parametrize("text", ["", "{}", "5", "[", "[" * 100_000, "\udcff"])
 def test_files_that_are_no_databases(tmp_path: pathlib.Path, text: str) -> None:
     path = tmp_path / "compile_commands.json"

@@ -63,6 +63,7 @@ COMMAND = Command(
                 None,
                 into="project",
             ),
+            Option("--trust", "flag", "with -p: also run compilers outside of PATH, and options that run programs"),
             Option("--reports FOLDER", "text", "with -p: also write a report of each source to a folder, as incc does"),
             Option(
                 "--input-format hex|asm|obj",
@@ -153,6 +154,8 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         raise UsageError("--measure and -j cannot be combined: kernels are measured one at a time")
     if options.reports and not in_project:
         raise UsageError("--reports requires -p")
+    if options.trust and not in_project:
+        raise UsageError("--trust requires -p")
     if options.input_format and in_project:
         raise UsageError("--input-format and -p cannot be combined")
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
@@ -197,7 +200,7 @@ def _inputs(options: argparse.Namespace, outcome: ScanOutcome) -> Iterable[Input
     if options.project is not None:
         from incc.driver.commands.scan.project import read_project
 
-        project = read_project(options.project, options.files)
+        project = read_project(options.project, options.files, options.trust)
         outcome.notes += [project.note] if project.note else []
         return project.commands
     return read_inputs(options.files or ["-"], options.input_format, outcome.problems)

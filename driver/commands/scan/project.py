@@ -6,11 +6,12 @@ import os
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from incc.driver import UsageError
 from incc.driver.builds.project import project_of
 from incc.driver.settings import Settings
-from incc.frontends.gcc_wrapper.compile_commands import NAME, CompilerCommand, read_commands
+from incc.frontends.gcc_wrapper.compile_commands import NAME, CompilerCommand, distrusted, read_commands
 
 
 class CompilationDatabase(Struct, frozen=True):
@@ -22,10 +23,11 @@ class CompilationDatabase(Struct, frozen=True):
     """A note on the other commands, if there are any."""
 
 
-def read_project(path: str, sources: Sequence[str]) -> CompilationDatabase:
+def read_project(path: str, sources: Sequence[str], trust: bool = False) -> CompilationDatabase:
     """Return the commands of a compilation database, or of the one in a folder, that compile one of the sources.
 
-    Without `sources` these are all commands that compile a source. Raises UsageError.
+    Without `sources` these are all commands that compile a source. Unless `trust` is True, those that run a compiler
+    outside of PATH, or have it run other programs, have a problem. Raises UsageError.
     """
     if os.path.isdir(path):
         path = os.path.join(path, NAME)
@@ -35,7 +37,7 @@ def read_project(path: str, sources: Sequence[str]) -> CompilationDatabase:
         raise UsageError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from None
-    compiling = [command for command in commands if command.compiles]
+    compiling = [command if trust else _checked(command) for command in commands if command.compiles]
     others = sorted({os.path.basename(command.words[0]) for command in commands if not command.compiles})
     programs = ", ".join(others[:3]) + ", …" * (len(others) > 3)
     if not compiling:
@@ -48,6 +50,11 @@ def read_project(path: str, sources: Sequence[str]) -> CompilationDatabase:
     if missing := paths.keys() - {command.path for command in compiling}:
         raise UsageError(f"{path}: no command for {', '.join(sorted(paths[name] for name in missing))}")
     return CompilationDatabase([command for command in compiling if command.path in paths])
+
+
+def _checked(command: CompilerCommand) -> CompilerCommand:
+    reason = "" if command.problem else distrusted(command)
+    return replace(command, problem=f"{reason}; --trust runs its command all the same") if reason else command
 
 
 def settings_of(
