@@ -6,6 +6,7 @@ from incc.core.prediction import CLOSE
 from incc.report import types as t
 from incc.report.gains import gaining, most_tangible
 from incc.report.source.demangle import short_name
+from incc.report.verdict import MEASURED_THROUGHPUT
 
 NO_ADVICE = frozenset(("unknown-instructions", "refused-statements"))
 """Hints on missing figures, which do not make the loop faster."""
@@ -47,7 +48,7 @@ def _limit(kernel: t.KernelReport) -> str:
         elif name == "port":
             words.append(_ports(kernel))
         else:
-            words.append({"divider": "divider", "front_end": "front end", "retire": "retirement"}[name])
+            words.append(_divider(kernel) if name == "divider" else _SLOTS[name])
     if words or not kernel.cycles:
         return "; ".join(words)
     # Above all bounds the limit is what the most gainful change removes.
@@ -58,7 +59,7 @@ def _limit(kernel: t.KernelReport) -> str:
     if chosen == "unlimited-ports":
         # The change also removes the divider; the bound that is almost as high names what is busy.
         if kernel.bounds.divider.cycles >= max(kernel.bounds.port.cycles, CLOSE * kernel.cycles):
-            words = ["divider"]
+            words = [_divider(kernel)]
         elif kernel.bounds.port.cycles >= CLOSE * kernel.cycles:
             words = [_ports(kernel)]
     # A chain that is late because its µops wait for ports.
@@ -77,6 +78,14 @@ _CHANGES = {
     "store-commit": "stores to cache",
     "move-elimination": "moves",
 }
+
+
+_SLOTS = {"front_end": "front end", "retire": "retirement"}
+
+
+def _divider(kernel: t.KernelReport) -> str:
+    # What is measured to take long without a reason that the model has counts as a unit like a divider.
+    return "throughput" if kernel.bounds.divider.by.startswith(MEASURED_THROUGHPUT) else "divider"
 
 
 def _ports(kernel: t.KernelReport) -> str:

@@ -102,7 +102,8 @@ def _meeting(kernel: KernelCode, meetings: Sequence[Meeting]) -> str:
             return f"{written} access {place} one after the other"
         return f"{written} accesses {place} as {when}"
     source = f" from {array}" if array else ""
-    return f"{read} {'loads' if len(loads) == 1 else 'load'}{source} the value that {written} stored {when}"
+    one = len({wording.places(kernel, [i]) for i in loads}) == 1
+    return f"{read} {'loads' if one else 'load'}{source} the value that {written} stored {when}"
 
 
 def _crossings(result: KernelResult, cause: RangeCause) -> str:

@@ -362,6 +362,13 @@ _MOST_NAMED = 4
 """The most kinds of computation that are named; more would only say that there are many."""
 
 
+MEASURED_THROUGHPUT = "measured throughput"
+
+
+def _mnemonics(kernel: KernelCode, indices: Sequence[int]) -> list[str]:
+    return [kernel.instructions[i].text.split()[0] if kernel.instructions[i].text else "it" for i in indices]
+
+
 def _divider_cause(kernel: KernelCode, bound: BoundKernel, analysis: Analysis) -> str:
     loads = analysis.port_load[bound.n_ports :]
     if not analysis.resource_bound or not loads:
@@ -371,7 +378,7 @@ def _divider_cause(kernel: KernelCode, bound: BoundKernel, analysis: Analysis) -
     name = bound.port_names[resource]
     if name.startswith("TP "):
         # Serialising and locked instructions: measured to take this long, which their µops' ports do not explain.
-        title = "measured throughput of one instruction"
+        title = f"{MEASURED_THROUGHPUT} of {wording.listed(wording.distinct(_mnemonics(kernel, users)))}"
     else:
         title = wording.unit(name)
     return f"{title} ({wording.places(kernel, users)})"

@@ -87,7 +87,7 @@ def distrusted(folder: str) -> str:
     if stat.S_ISLNK(status.st_mode):
         return "it is a link"
     if not stat.S_ISDIR(status.st_mode):
-        return "it is no folder"
+        return "it is not a folder"
     if status.st_uid != os.geteuid():
         return "it belongs to another user"
     return "everybody can write to it" if status.st_mode & stat.S_IWOTH else ""

@@ -655,8 +655,8 @@ def _llvm_objects(command: list[str], statements: list[_Statement], dialects: li
         texts.append(_for_elf(f".code32; {text}" if statement.narrow else text))
     of_statement = [dialects[statement.line - 1] for statement in statements]
     objects = _each(command, of_statement, texts, folder)
-    # Relations between symbols that only the linker can resolve do not change the bytes, nor does it whether LLVM
-    # insists on the definition of a symbol.
+    # Relations between symbols that only the linker can resolve do not change the bytes. Neither does a symbol that
+    # LLVM wants to be defined.
     plain = [re.sub(_NEGATIVE, "$", re.sub(_SUM, r"\1", re.sub(_MODIFIER, "", text))) for text in texts]
     plain = [re.sub(_TEMPORARY, "L", text) for text in plain]
     if again := [n for n, digits in enumerate(objects) if not digits and plain[n] != texts[n]]:

@@ -132,7 +132,7 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
 
 
 _CHOICES = frozenset(("maxima and minima", "vector comparisons", "vector logic", "blends", "moves"))
-"""The work of maxima and minima, and that by which fmax and fmin choose the number if one of two is none."""
+"""The work of maxima and minima, and the tests and choices of fmax and fmin, which prefer numbers to NaN."""
 
 
 def _choosing(facts: KernelResult, members: Sequence[int]) -> AbstractSet[int]:

@@ -267,9 +267,11 @@ def _moved(kernel: KernelCode) -> list[tuple[str, int]]:
     moved = []
     for accesses, kind in ((flow.loads, "load"), (flow.stores, "store")):
         for access in accesses:
-            if access.address.kind == DATA:
+            step = access_step(access, kernel)
+            # Elements at a distance that is not in the code, such as those of a column, are gathered too.
+            if access.address.kind == DATA or step is None:
                 moved.append(("gather", 8 * access.size))
-            elif access_step(access, kernel):
+            elif step:
                 moved.append((kind, 8 * access.size))
     return moved
 

@@ -349,7 +349,7 @@ def test_an_interrupted_scan_leaves_nothing(tmp_path: pathlib.Path, jobs: str, n
     # Of two commands one is of no compiler, so that one process works.
     database(tmp_path, [{**entry, "file": "x.c"}, {"directory": str(tmp_path), "file": "y.c", "command": "no-such-cc"}])
     process = subprocess.Popen(
-        [sys.executable, "-m", "incc.driver.commands.scan", "-mcpu=skylake", "-p", str(tmp_path), jobs],
+        [sys.executable, "-m", "incc.driver.commands.scan", "-mcpu=skylake", "-p", str(tmp_path), "--trust", jobs],
         env={**os.environ, "TMPDIR": str(scratch)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
