@@ -34,6 +34,7 @@ ALLOWED = (
     "incc.comparison.types",
     "incc.history.types",
     "incc.ranking.types",
+    "incc.support.text",
     "incc.support.version",
 )
 PACKAGES = (

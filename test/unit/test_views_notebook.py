@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -139,6 +140,11 @@ def test_a_page_is_whole(report: t.AnalysisReport) -> None:
     assert sum(NAME in text for text in read.texts["a"]) == 3
 
 
+def harmless(text: str) -> str:
+    """The text as pages have it: without what controls or turns it."""
+    return re.sub("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]", "\ufffd", text)
+
+
 @given(st.text())
 def test_texts_and_attributes_are_escaped(text: str) -> None:
     columns = [Column(title="a", meaning=text), Column(title=text, right=True)]
@@ -150,7 +156,7 @@ def test_texts_and_attributes_are_escaped(text: str) -> None:
     plain = templates.render("bench.html.j2", title="", core="", way="", notes=[""], matrix=None, tables=[("", table)])
     assert read.names == Reader(plain).names
     made.encode("utf-8")
-    if not any((c < " " and c not in "\t\n") or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text):
+    if harmless(text) == text and not any(c < " " and c not in "\t\n" for c in text):
         assert read.texts["h1"] == [text]
         assert read.texts["a"] == [text]
         assert ("title", text) in read.attributes
@@ -162,5 +168,5 @@ def test_data_of_scripts(value: Any) -> None:
         "html/page.html.j2", title="", tool={"name": "", "version": ""}, styles=[], scripts=[], data=[value]
     )
     text = Reader(made).texts["script"][0]
-    assert json.loads(text) == value
+    assert json.loads(text) == json.loads(harmless(json.dumps(value, ensure_ascii=False)))
     assert "<" not in text
