@@ -326,7 +326,7 @@ def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:
     if gate and gate.offenders:
         _say(offenders(gate.condition, [comparison.rows[offender.row].name for offender in gate.offenders]))
     if gate and (passed := _not_comparable(comparison, gate)):
-        _say(f'note: {count(passed, "kernel")} passed as not comparable; with or outcome == "unknown" they fail')
+        _say(f'note: {count(passed, "kernel")} passed as not comparable; to fail them, add: or outcome == "unknown"')
     if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
     if gate and gate.offenders:

@@ -295,7 +295,7 @@ def test_status_of_what_fails(calls: Calls, capfd: pytest.CaptureFixture[str]) -
     calls.result = fails(ordinary(), (0, 1, "forces: cycles 2 → 5.4"), (1, 1, "sum: …"))
     assert diff.main(["a.json", "b.json", "--fail-if=cycles > +5%"]) == 1
     printed = capfd.readouterr()
-    unknown = 'incc-diff: note: 1 kernel passed as not comparable; with or outcome == "unknown" they fail\n'
+    unknown = 'incc-diff: note: 1 kernel passed as not comparable; to fail them, add: or outcome == "unknown"\n'
     assert printed.err == f"incc-diff: 2 kernels for which cycles > +5%: forces, sum\n{unknown}"
     assert printed.out.endswith("  [1] forces: cycles 2 → 5.4\n  [2] sum: …\n")
     calls.result = fails(ordinary())
