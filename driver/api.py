@@ -356,7 +356,7 @@ class Kernel(_Frozen):
 
     @property
     def role(self) -> str:
-        """The role among loops with the same work: "main", "remainder", "prologue", "fallback" or "outer"; else ""."""
+        """The role among loops with the same work, one of `RoleName`; "" for code that is not a loop."""
         return self._report.role.name
 
     @property

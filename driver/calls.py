@@ -107,7 +107,7 @@ def with_near_trips(parsed: Assembly, result: UnitResult, decode: Callable[[Regi
     mains: dict[str, list[int]] = {}
     for n, part in enumerate(result.parts):
         region = result.results[n].kernel.region
-        if part.role.of < 0 and region is not None:
+        if part.role.of < 0 and region is not None and region.shape == "innermost":
             mains.setdefault(region.function, []).append(n)
     if sum(map(len, mains.values())) > TABLES:
         return result
@@ -128,7 +128,7 @@ def _loops(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:
     number_of = {statement.line: number for number, statement in enumerate(parsed.statements)}
     loops: dict[str, dict[int, int]] = {}
     for n, of in enumerate(result.results):
-        if (region := of.kernel.region) is not None and of.kernel.is_loop:
+        if (region := of.kernel.region) is not None and of.kernel.is_loop and region.shape == "innermost":
             loops.setdefault(region.function, {})[number_of[region.lines[0]]] = n
     return loops
 

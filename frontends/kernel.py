@@ -11,7 +11,8 @@ from incc.support.quantities import Count, Positive
 
 RegionKind = Literal["loop", "marker", "address", "file", "code"]
 Basis = Literal["inferred", "compiler"]
-RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", ""]
+RoleName = Literal["main", "remainder", "prologue", "fallback", "outer", "partial", ""]
+LoopShape = Literal["innermost", "partial", "irreducible"]
 CompiledKind = Literal[
     "plain", "vector-body", "interleaved", "epilogue", "scalar", "unroll-rest", "unversioned", "unknown"
 ]
@@ -177,6 +178,9 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     """The lines of all instructions; equal to `lines` unless there are branches inside."""
     is_loop: bool = False
     """The path ends in a branch back to its start."""
+    shape: LoopShape = "innermost"
+    """partial: the iterations of a loop that enter no loop inside; irreducible: a loop that is also entered behind its
+    first instruction; innermost: any other loop, and code that is no loop."""
     depth: int = 0
     """The loop's nesting depth, 1 for an outermost loop."""
     source: SourceLocation | None = None

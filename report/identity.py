@@ -13,7 +13,8 @@ HASH_DIGITS = 16
 def kernel_ids(kernels: Iterable[KernelCode], among: Iterable[Region] = ()) -> list[str]:
     """Return an identity for each kernel of a unit, given in the order of the text.
 
-    "triad/loop1" is the first innermost loop of the function `triad`, "triad/region name" a marked region. The identity
+    "triad/loop1" is the first innermost loop of the function `triad`, "triad/partial1" the first one around others, and
+    "triad/region name" a marked region. The identity
     contains no lines, so that it stays the same when code before the kernel grows. Kernels outside functions have the
     part after the slash alone, machine code without a place the hash of its content. Regions are numbered within
     `among`, all regions before the selection, so that a kernel's name does not depend on the selection.
@@ -21,8 +22,9 @@ def kernel_ids(kernels: Iterable[KernelCode], among: Iterable[Region] = ()) -> l
     numbers: dict[tuple[str, str, tuple[int, ...]], int] = {}
     all_counted: dict[tuple[str, str], int] = {}
     for each in among:
-        number = all_counted[each.function, each.kind] = all_counted.get((each.function, each.kind), 0) + 1
-        numbers[each.function, each.kind, each.lines] = number
+        kind = _kind(each)
+        number = all_counted[each.function, kind] = all_counted.get((each.function, kind), 0) + 1
+        numbers[each.function, kind, each.lines] = number
     ids: list[str] = []
     counted: dict[tuple[str, str], int] = {}
     taken: set[str] = set()
@@ -34,8 +36,9 @@ def kernel_ids(kernels: Iterable[KernelCode], among: Iterable[Region] = ()) -> l
         elif region.kind == "marker" and region.name not in ("", function):
             part = f"region {region.name}"
         else:
-            number = counted[function, region.kind] = counted.get((function, region.kind), 0) + 1
-            part = f"{region.kind}{numbers.get((function, region.kind, region.lines), number)}"
+            kind = _kind(region)
+            number = counted[function, kind] = counted.get((function, kind), 0) + 1
+            part = f"{kind}{numbers.get((function, kind, region.lines), number)}"
         name = whole = f"{function}/{part}" if function else part
         again = 1
         while whole in taken:
@@ -44,6 +47,11 @@ def kernel_ids(kernels: Iterable[KernelCode], among: Iterable[Region] = ()) -> l
         taken.add(whole)
         ids.append(whole)
     return ids
+
+
+def _kind(region: Region) -> str:
+    """Return the kind of a region in identities. Other loops do not change the numbers of innermost ones."""
+    return region.kind if region.shape == "innermost" else region.shape
 
 
 def content_hash(kernel: KernelCode) -> str:

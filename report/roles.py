@@ -23,7 +23,7 @@ def set_role(kernel: t.KernelReport, role: Role, main_id: str = "", main: Kernel
     kernel.role = t.RoleReport(
         name=role.name, of=main_id, instead=role.instead, basis=role.basis, text=_text(role, main)
     )
-    if role.name not in ("main", ""):
+    if role.name not in ("main", "partial", ""):
         kernel.hints = [hint for hint in kernel.hints if hint.rule in _ALWAYS]
 
 
@@ -42,9 +42,13 @@ def withhold_not_vectorised(kernels: Sequence[t.KernelReport]) -> None:
             kernel.hints = [hint for hint in kernel.hints if hint.rule != "scalar-arithmetic"]
 
 
+_ALONE = {"main": "main loop", "partial": "partial: the iterations that enter no loop inside"}
+"""The roles that refer to no other loop."""
+
+
 def _text(role: Role, main: KernelCode | None) -> str:
     if main is None:
-        return "main loop" if role.name == "main" else role.name
+        return _ALONE.get(role.name, role.name)
     region = main.region
     where = f"the loop {main.name}"
     if region:

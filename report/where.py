@@ -106,7 +106,9 @@ NAMES: dict[str, Name] = {
     "cycles_per_element": Name(
         NUMBER, "cycles divided by elements; may be unknown", lambda u, k: k.elements.cycles if k.elements else None
     ),
-    "role": _field(TEXT, "main, remainder, prologue, fallback or outer; empty for other code than loops", "role.name"),
+    "role": _field(
+        TEXT, "main, remainder, prologue, fallback, outer or partial; empty for other code than loops", "role.name"
+    ),
     "ipc": _field(NUMBER, "instructions per cycle", "summary.ipc"),
     "instructions": _field(NUMBER, "instructions", "size.instructions"),
     "uops": _field(NUMBER, "fused-domain µops, as the front end issues them", "size.issue_slots"),

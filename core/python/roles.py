@@ -69,7 +69,10 @@ def parts(
     functions: dict[str, list[int]] = {}
     for number, result in enumerate(results):
         region = result.kernel.region
-        if result.kernel.is_loop:
+        if region is not None and region.shape != "innermost":
+            # It has no part in what its function's innermost loops do.
+            kernel_parts[number] = Part(Role(name="partial" if region.shape == "partial" else "main"), None)
+        elif result.kernel.is_loop:
             functions.setdefault(region.function if region else f"{number}", []).append(number)
     for members in functions.values():
         works = {number: elements.work(results[number]) for number in members}

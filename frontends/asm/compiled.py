@@ -64,7 +64,7 @@ def with_compiled(
             lines.setdefault(number, []).extend(_line_from(assembly, at))
     regions_at: dict[int, list[int]] = {}
     for n, region in enumerate(regions):
-        if region.is_loop:
+        if region.is_loop and region.shape != "partial":
             for line in region.body_lines:
                 regions_at.setdefault(line, []).append(n)
     compiled: dict[int, list[CompiledLoop]] = {}

@@ -6,7 +6,7 @@ algorithms take plain successor lists, so they can be used and tested without an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 import msgspec
 
@@ -204,6 +204,8 @@ class IrreducibleCycle(msgspec.Struct, frozen=True):
     entries: tuple[int, ...]
     """The nodes at which it is entered."""
     innermost: bool
+    depth: int
+    """As of a natural loop."""
 
 
 def reverse_postorder(successors: Sequence[Iterable[int]], entry: int) -> list[int]:
@@ -314,10 +316,83 @@ def loops(
         for header, (body, latches) in sorted(by_header.items())
     ]
     irreducible = [
-        IrreducibleCycle(frozenset(nodes), tuple(sorted(ins)), not any(body <= nodes for body, _ in by_header.values()))
+        IrreducibleCycle(
+            frozenset(nodes),
+            tuple(sorted(ins)),
+            not any(body <= nodes for body, _ in by_header.values()),
+            depth[min(nodes)],
+        )
         for nodes, ins in sorted(irregular, key=lambda cycle: min(cycle[0]))
     ]
     return natural, irreducible
+
+
+def with_header(successors: Sequence[Sequence[int]], cycle: IrreducibleCycle) -> NaturalLoop | None:
+    """Return an irreducible cycle as a loop from a node that each round passes, None if there is no such node.
+
+    Compilers that jump into the middle of a loop at its start make such cycles. The result has no cycle but those
+    through its header, like an innermost natural loop.
+    """
+    nodes = cycle.nodes
+    candidates = _some_round(successors, cycle) if cycle.innermost else []
+    for header in sorted(candidates, key=lambda node: (node not in cycle.entries, node)):
+        rest = {u: [v for v in successors[u] if v in nodes and v != header] for u in nodes if u != header}
+        if all(len(component) == 1 for component in _components(rest, sorted(rest))):
+            latches = tuple(sorted(u for u in nodes if header in successors[u]))
+            return NaturalLoop(header=header, body=nodes, latches=latches, depth=cycle.depth, innermost=True)
+    return None
+
+
+def _some_round(successors: Sequence[Sequence[int]], cycle: IrreducibleCycle) -> list[int]:
+    """Return the nodes of a shortest way from the first entry of a cycle back to it."""
+    start = cycle.entries[0]
+    before: dict[int, int] = {}
+    work = [start]
+    for node in work:
+        for following in successors[node]:
+            if following in cycle.nodes and following not in before:
+                before[following] = node
+                work.append(following)
+        if start in before:
+            break
+    way = [before[start]]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way
+
+
+def without_inner(successors: Sequence[Sequence[int]], loop: NaturalLoop, inner: Set[int]) -> NaturalLoop | None:
+    """Return the part of a loop from which its header can be reached without entering a loop inside, None without one.
+
+    Like an innermost loop, the part has no cycle but those through its header.
+
+    Args:
+        successors: those of each node.
+        loop: the loop.
+        inner: the headers of the natural loops and the nodes of the irreducible cycles of the graph.
+    """
+    body, header = loop.body, loop.header
+    forward = _reached(header, lambda u: [v for v in successors[u] if v in body and (v not in inner or v == header)])
+    predecessors: dict[int, list[int]] = {node: [] for node in forward}
+    for u in forward:
+        for v in successors[u]:
+            if v in forward:
+                predecessors[v].append(u)
+    if not predecessors[header]:
+        return None
+    part = frozenset(_reached(header, predecessors.__getitem__))
+    latches = tuple(sorted(predecessors[header]))
+    return NaturalLoop(header=header, body=part, latches=latches, depth=loop.depth, innermost=True)
+
+
+def _reached(start: int, following: Callable[[int], Iterable[int]]) -> set[int]:
+    reached = {start}
+    work = [start]
+    while work:
+        new = [v for v in following(work.pop()) if v not in reached]
+        reached.update(new)
+        work += new
+    return reached
 
 
 def _cycles_inside(

@@ -1,4 +1,4 @@
-"""Innermost loops of control-flow graphs, as regions with the path that is analysed and notes on it."""
+"""Loops of control-flow graphs, as regions with the path that is analysed and notes on it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from incc.frontends.asm.graph import (
     hot_part,
     loops,
     reverse_postorder,
+    with_header,
+    without_inner,
 )
-from incc.frontends.kernel import LeftOut, LineSet, Neighbours, Region, SourceLocation
+from incc.frontends.kernel import LeftOut, LineSet, LoopShape, Neighbours, Region, SourceLocation
 
 
 class InstructionPlace(Protocol):
@@ -42,35 +44,94 @@ class InstructionFacts(msgspec.Struct, frozen=True):
     """Returns notes on instructions of a path, such as calls (see `Region.notes`)."""
 
 
+class FoundLoop(msgspec.Struct, frozen=True):
+    """A loop of a graph that is analysed; it has no cycle but those through its header."""
+
+    loop: NaturalLoop
+    shape: LoopShape
+    whole: frozenset[int]
+    """The blocks of the loop; of a partial one also those of the loops inside."""
+
+
+def analysed_loops(
+    graph: ControlFlow,
+) -> tuple[list[FoundLoop], list[NaturalLoop], list[IrreducibleCycle]]:
+    """Return the loops of a graph to analyse, all its natural loops, and the irreducible cycles to leave out.
+
+    These are the innermost loops; irreducible cycles of which each round passes the same block; and of other loops the
+    iterations that enter no loop inside, if they are likely to be most of them, or most of the work (`_matters`).
+    """
+    successors = [block.successors for block in graph.blocks]
+    natural, irreducible = loops(successors, graph.entries)
+    found = [FoundLoop(loop, "innermost", loop.body) for loop in natural if loop.innermost]
+    if len(found) < len(natural):
+        inner = {loop.header for loop in natural}.union(*(cycle.nodes for cycle in irreducible))
+        small = [loop for loop in natural if loop.innermost]
+        for loop in natural:
+            part = None if loop.innermost else without_inner(successors, loop, inner)
+            if part is not None and _matters(graph, loop, part, [each for each in small if each.header in loop.body]):
+                found.append(FoundLoop(part, "partial", loop.body))
+    left_out = []
+    for cycle in irreducible:
+        if (entered := with_header(successors, cycle)) is not None:
+            found.append(FoundLoop(entered, "irreducible", entered.body))
+        elif cycle.innermost:
+            left_out.append(cycle)
+    return found, natural, left_out
+
+
+_LEAST_WORK = 16
+"""Instructions of iterations outside of the loops inside that are worth an analysis although others are likelier."""
+
+
+def _matters(graph: ControlFlow, loop: NaturalLoop, part: NaturalLoop, inside: Sequence[NaturalLoop]) -> bool:
+    """Return True if the iterations of a loop that enter no loop inside are worth an analysis.
+
+    They are if compilers' layout makes them the likeliest ones, or if they have more than twice as many instructions as
+    any of the innermost loops inside: those are then small parts, such as a copy of what is longer than a vector.
+    """
+    block = _likeliest_next(graph, loop, loop.header)
+    while block != loop.header and block in part.body:
+        block = _likeliest_next(graph, loop, block)
+    if block == loop.header:
+        return True
+    work = _size(graph, _likeliest_path(graph, part)[0])
+    return work >= _LEAST_WORK and all(work > 2 * _size(graph, each.body) for each in inside)
+
+
+def _size(graph: ControlFlow, blocks: Iterable[int]) -> int:
+    return sum(len(graph.blocks[b].instructions) for b in blocks)
+
+
 def innermost(graphs: Iterable[ControlFlow], listing: InstructionFacts) -> tuple[list[Region], list[LeftOut]]:
-    """Return the innermost natural loops of graphs, and the cycles that are no natural loops, by their first lines."""
+    """Return the loops of graphs that are analysed, and the cycles that are not, by their first lines."""
     regions: list[Region] = []
     left_out: list[LeftOut] = []
     for graph in graphs:
-        natural, irreducible = loops([block.successors for block in graph.blocks], graph.entries)
-        inner = [
-            (replace(_region(listing, graph, loop), around=_around(listing, graph, natural, loop)), loop)
-            for loop in natural
-            if loop.innermost
-        ]
+        found, natural, irreducible = analysed_loops(graph)
+        inner = []
+        for each in found:
+            region = _region(listing, graph, each)
+            if each.shape == "innermost":
+                inner.append((replace(region, around=_around(listing, graph, natural, each.loop)), each.loop))
+            else:
+                regions.append(region)
         regions += _with_neighbours(listing, graph, natural, inner) if len(inner) > 1 else [r for r, _ in inner]
-        left_out += [_irreducible(listing, graph, cycle) for cycle in irreducible if cycle.innermost]
-    regions.sort(key=lambda region: region.first_line)
+        left_out += [_irreducible(listing, graph, cycle) for cycle in irreducible]
+    regions.sort(key=lambda region: (region.first_line, region.shape != "innermost"))
     left_out.sort(key=lambda span: span.first_line)
     return regions, left_out
 
 
-def _region(
-    listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop, chosen: list[int] | None = None
-) -> Region:
+def _region(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, chosen: list[int] | None = None) -> Region:
     """Return the region of a loop along the path `chosen`, the blocks from the header on; by default the likeliest."""
-    places = listing.places
+    places, loop = listing.places, found.loop
     blocks = graph.blocks
     path, indirect = (chosen, 0) if chosen is not None else _likeliest_path(graph, loop)
     body = [i for b in sorted(loop.body) for i in blocks[b].instructions]
     on_path = [i for b in path for i in blocks[b].instructions]
 
-    notes: list[str] = []
+    notes = [_shape_note(listing, graph, found)] if found.shape != "innermost" else []
     forks = sum(_forks(graph, loop, b) for b in loop.body)
     if chosen is None and forks:
         notes.append(_fork_note(listing, graph, loop, path, forks))
@@ -78,7 +139,7 @@ def _region(
         notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
     # A conditional branch without a block to go to jumps out of the function, to another function's name.
     leaving = [b for b in path if blocks[b].branch == "conditional" and not blocks[b].taken]
-    leaves = [b for b in path if b in leaving or not loop.body.issuperset(blocks[b].successors)]
+    leaves = [b for b in path if b in leaving or not found.whole.issuperset(blocks[b].successors)]
     if len(leaves) > 1:
         where = line_list(places[blocks[b].instructions[-1]].line for b in leaves)
         notes.append(f"{len(leaves)} exits ({where}): analysed as if none were taken")
@@ -103,10 +164,29 @@ def _region(
         lines=lines,
         body_lines=body_lines,
         is_loop=True,
+        shape=found.shape,
         depth=loop.depth,
         source=source,
         notes=tuple(notes), forks=forks,
     )  # fmt: skip
+
+
+def _shape_note(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop) -> str:
+    """Return the note on a loop that is not simply an innermost one."""
+    blocks, loop = graph.blocks, found.loop
+    if found.shape == "irreducible":
+        before = {
+            b for b, block in enumerate(blocks) if b not in loop.body and not loop.body.isdisjoint(block.successors)
+        }
+        others = sorted({t for b in before for t in blocks[b].successors if t in loop.body and t != loop.header})
+        where = " and ".join(_entry_name(listing, graph, b) for b in others)
+        return f"also entered at {where}, but each iteration passes its first instruction"
+    off = line_list(listing.places[i].line for b in found.whole - loop.body for i in blocks[b].instructions)
+    return f"only iterations that do not enter a loop inside, which is left out with the way to it ({off})"
+
+
+def _entry_name(listing: InstructionFacts, graph: ControlFlow, block: int) -> str:
+    return graph.blocks[block].label or f"line {listing.places[graph.blocks[block].instructions[0]].line}"
 
 
 # The most blocks of a loop around another one that are looked at. Larger ones contain many loops.
@@ -261,39 +341,39 @@ class LoopPath(msgspec.Struct, frozen=True):
 
 
 class LoopFinder:
-    """The innermost loops of some regions, by the lines of their instructions."""
+    """The loops of some regions, by the lines of their instructions."""
 
     def __init__(self, graphs: Iterable[ControlFlow], listing: InstructionFacts, regions: Iterable[Region]) -> None:
         self.listing = listing
-        self._loops: dict[frozenset[int], tuple[ControlFlow, NaturalLoop]] = {}
+        self._loops: dict[frozenset[int], tuple[ControlFlow, FoundLoop]] = {}
         first_lines = {min(region.body_lines) for region in regions if region.body_lines}
         places = listing.places
         for graph in graphs:
             # Finding loops takes longer than looking for the lines of one.
             if first_lines.isdisjoint([places[i].line for block in graph.blocks for i in block.instructions]):
                 continue
-            for loop in loops([block.successors for block in graph.blocks], graph.entries)[0]:
-                if loop.innermost:
-                    body = (i for b in loop.body for i in graph.blocks[b].instructions)
-                    self._loops.setdefault(frozenset([listing.places[i].line for i in body]), (graph, loop))
+            for loop in analysed_loops(graph)[0]:
+                body = (i for b in loop.loop.body for i in graph.blocks[b].instructions)
+                self._loops.setdefault(frozenset([listing.places[i].line for i in body]), (graph, loop))
 
     def paths(self, region: Region, limit: int, first_side: float | None, sides: bool) -> tuple[list[LoopPath], bool]:
-        """Return the ways through the innermost loop of a region, as `incc.frontends.asm.regions.loop_paths` does."""
+        """Return the ways through the loop of a region, as `incc.frontends.asm.regions.loop_paths` does."""
         loop = self._loops.get(frozenset(region.body_lines))
         return _paths_of(self.listing, *loop, limit, first_side, sides) if loop else ([], True)
 
     def shortest_and_longest(self, region: Region) -> list[LoopPath]:
-        """Return the ways through the innermost loop of a region with the fewest and with the most instructions.
+        """Return the ways through the loop of a region with the fewest and with the most instructions.
 
         This is for loops with too many ways to look at all of them.
         """
         graph_and_loop = self._loops.get(frozenset(region.body_lines))
         if not graph_and_loop:
             return []
-        graph, loop = graph_and_loop
+        graph, found = graph_and_loop
+        loop = found.loop
         return [
             LoopPath(
-                _region(self.listing, graph, loop, path),
+                _region(self.listing, graph, found, path),
                 _branches_on(self.listing, graph, loop, path),
                 0.0,
                 _is_cold(graph, loop, path),
@@ -303,8 +383,9 @@ class LoopFinder:
 
 
 def _paths_of(
-    listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop, limit: int, first_side: float | None, sides: bool
+    listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, limit: int, first_side: float | None, sides: bool
 ) -> tuple[list[LoopPath], bool]:
+    loop = found.loop
     paths: list[LoopPath] = []
     # Without inner cycles every way leads back to the header, so each path that is begun can be completed. Depth first,
     # first sides first.
@@ -331,7 +412,7 @@ def _paths_of(
         if len(paths) == limit:
             return paths, False
         cold = _is_cold(graph, loop, path)
-        paths.append(LoopPath(_region(listing, graph, loop, path[:-1]), branches, probability, cold))
+        paths.append(LoopPath(_region(listing, graph, found, path[:-1]), branches, probability, cold))
     return paths, True
 
 
@@ -382,8 +463,7 @@ def _shares(sides: int, first: float | None) -> list[float]:
 
 def _irreducible(listing: InstructionFacts, graph: ControlFlow, cycle: IrreducibleCycle) -> LeftOut:
     lines = lines_of(listing.places, [i for b in sorted(cycle.nodes) for i in graph.blocks[b].instructions])
-    blocks = [graph.blocks[b] for b in cycle.entries]
-    entered = [block.label or f"line {listing.places[block.instructions[0]].line}" for block in blocks]
+    entered = [_entry_name(listing, graph, b) for b in cycle.entries]
     where = ", ".join(entered[:-1]) + " and " + entered[-1] if len(entered) > 1 else "".join(entered)
     return LeftOut(
         first_line=min(lines), last_line=max(lines), function=graph.name, label=graph.blocks[min(cycle.entries)].label,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from incc.frontends.asm import graph as graph_module
 from incc.frontends.asm.control_flow import control_flow
-from incc.frontends.asm.graph import ControlFlow, dominators, loops
+from incc.frontends.asm.graph import ControlFlow, NaturalLoop, dominators, loops
 from incc.frontends.asm.parse import Assembly, parse
 from incc.frontends.isa import isa
 from properties import examples
@@ -257,6 +257,33 @@ def test_every_cycle_is_reported(successors: list[list[int]]) -> None:
         if len(component) > 1 or any(n in successors[n] for n in component):
             assert any(body & component for body in found)
     assert any(loop.innermost for loop in natural) or any(c.innermost for c in irreducible) or not found
+
+
+@given(graphs())
+def test_parts_of_loops_and_irreducible_loops_have_one_header(successors: list[list[int]]) -> None:
+    natural, irreducible = loops(successors, [0])
+    inner = {loop.header for loop in natural}.union(*(cycle.nodes for cycle in irreducible))
+    graph = networkx_graph(successors)
+
+    def leads_back(loop: NaturalLoop) -> bool:
+        inside = networkx.DiGraph(graph.subgraph(loop.body))
+        inside.remove_edges_from([(u, loop.header) for u in loop.body])
+        ways = networkx.is_directed_acyclic_graph(inside)
+        return ways and all(loop.latches and loop.body & set(successors[node]) for node in loop.body)
+
+    for loop in natural:
+        part = graph_module.without_inner(successors, loop, inner)
+        if part is not None:
+            assert part.body <= loop.body
+            assert part.body & inner == {loop.header}
+            assert leads_back(part)
+    for cycle in irreducible:
+        entered = graph_module.with_header(successors, cycle)
+        common = [
+            node for node in cycle.nodes if networkx.is_directed_acyclic_graph(graph.subgraph(cycle.nodes - {node}))
+        ]
+        assert (entered is not None) == bool(common and cycle.innermost)
+        assert entered is None or leads_back(entered)
 
 
 @examples(30)

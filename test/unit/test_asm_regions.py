@@ -146,19 +146,78 @@ def test_a_snippet_without_function_or_exit() -> None:
     assert (region.name, region.function, region.label, region.lines) == ("1", "", "1", (1, 2))
 
 
-def test_an_irreducible_cycle_is_left_out() -> None:
-    text = "f: test %eax, %eax\n je .L2\n.L1: incl %ebx\n.L2: decl %eax\n jne .L1\n ret\n"
+def test_a_loop_that_is_entered_in_its_middle_is_analysed() -> None:
+    region = loop_of("f: test %eax, %eax\n je .L2\n.L1: incl %ebx\n.L2: decl %eax\n jne .L1\n ret\n")
+    assert (region.lines, region.shape) == ((3, 4, 5), "irreducible")
+    assert region.notes == ("also entered at .L2, but each iteration passes its first instruction",)
+
+
+def test_an_irreducible_loop_may_begin_behind_its_entries() -> None:
+    text = "f: je .L2\n.L1: incl %ebx\n jmp .L3\n.L2: decl %ecx\n.L3: decl %eax\n js .L1\n jne .L2\n ret\n"
+    region = loop_of(text)
+    assert (region.label, region.lines[0], len(region.body_lines)) == (".L3", 5, 6)
+
+
+def test_a_cycle_without_a_common_instruction_is_left_out() -> None:
+    # Rounds of two of the three blocks have nothing in common.
+    text = "f: je .L2\n js .L3\n.L1: jp .L3\n.L2: jc .L1\n.L3: decl %eax\n jne .L2\n jo .L1\n ret\n"
     regions, left_out = innermost_loops(parse(text))
     assert regions == []
-    assert left_out == [
-        LeftOut(
-            first_line=3,
-            last_line=5,
-            function="",
-            label=".L1",
-            reason="irreducible: entered at .L1 and .L2, so no instruction begins every iteration",
-        )
-    ]
+    assert [(span.first_line, span.last_line, span.label) for span in left_out] == [(3, 7, ".L1")]
+    assert left_out[0].reason.startswith("irreducible: entered at .L1")
+
+
+UNLIKELY = """\
+f:
+.L1: movl (%rsi,%rax,4), %ecx
+ cmpl $100, %ecx
+ ja .L4
+.L2: addl %ecx, %ebx
+ incq %rax
+ cmpq %rax, %rdx
+ jne .L1
+ ret
+.L4: decl %ecx
+.L5: shrl %ebx
+ decl %ecx
+ jne .L5
+ jmp .L2
+"""
+
+
+def test_iterations_that_enter_no_loop_inside_are_analysed() -> None:
+    outer, inner = loops_of(UNLIKELY)
+    assert (outer.shape, outer.lines, outer.depth) == ("partial", (2, 3, 4, 5, 6, 7, 8), 1)
+    assert outer.body_lines == outer.lines
+    assert outer.notes == (
+        "only iterations that do not enter a loop inside, which is left out with the way to it (lines 10-14)",
+    )
+    assert (inner.shape, inner.lines, inner.depth) == ("innermost", (11, 12, 13), 2)
+    assert not inner.notes
+
+
+def test_a_loop_whose_likeliest_path_enters_a_small_one_is_analysed_if_it_is_large() -> None:
+    def nest(work: int) -> list[Region]:
+        body = " addl %ecx, %ebx\n" * work
+        return loops_of(f"f:\n.L1: testl %ecx, %ecx\n je .L3\n.L2: decl %ecx\n jne .L2\n.L3:{body} jne .L1\n ret\n")
+
+    assert [region.shape for region in nest(12)] == ["innermost"]
+    assert [region.shape for region in nest(13)] == ["partial", "innermost"]
+
+
+def test_a_loop_that_always_enters_a_loop_is_not_analysed() -> None:
+    body = " addl %ecx, %ebx\n" * 30
+    regions = loops_of(f"f:\n.L1: movl $9, %ecx\n.L2: decl %ecx\n jne .L2\n{body} decl %edx\n jne .L1\n ret\n")
+    assert [region.shape for region in regions] == ["innermost"]
+
+
+def test_a_partial_loop_has_ways_through_it() -> None:
+    text = UNLIKELY.replace(" incq %rax\n", " jp .L3\n incl %ebx\n.L3: incq %rax\n")
+    assembly = parse(text)
+    outer = innermost_loops(assembly)[0][0]
+    ways, complete = loop_paths(assembly, outer)
+    assert complete
+    assert [len(way.region.lines) for way in ways] == [9, 8]
 
 
 def test_a_loop_in_an_irreducible_cycle_is_analysed() -> None:
@@ -228,10 +287,10 @@ def test_switch_in_a_loop(name: str) -> None:
 
 
 def test_goto_into_a_loop() -> None:
-    regions, (problem,) = data("middle.gcc.s")
-    assert not regions
-    assert problem.function == "middle"
-    assert problem.reason.startswith("irreducible: entered at ")
+    (region,), left_out = data("middle.gcc.s")
+    assert not left_out
+    assert (region.function, region.shape) == ("middle", "irreducible")
+    assert region.notes[0].startswith("also entered at ")
 
 
 def test_loop_with_a_cold_part_in_another_section() -> None:
