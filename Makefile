@@ -105,6 +105,8 @@ dev: core-test
 	@for f in $(BUILD)/_core*.so; do cp "$$f" core/python/_core.new && mv core/python/_core.new "core/python/$$(basename "$$f")"; done
 	@for f in $(BUILD)/incc_markers-*.so $(BUILD)/incc_source-*.so; do [ ! -e "$$f" ] || \
 	  { cp "$$f" frontends/clang_plugin/new && mv frontends/clang_plugin/new "frontends/clang_plugin/$$(basename "$$f")"; }; done
+	@[ ! -e $(BUILD)/libincc-preload.so ] || \
+	  { cp $(BUILD)/libincc-preload.so driver/builds/new && mv driver/builds/new driver/builds/libincc-preload.so; }
 	@mkdir -p build/dev/bin
 	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
 	$(IN_VENV) cmake --build $(BUILD) --target incc_dev

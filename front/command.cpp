@@ -121,6 +121,7 @@ constexpr std::string_view Compileless[] = {"-###",
                                             "-dumpspecs",
                                             "-emit-ast",
                                             "--precompile",
+                                            "--analyze",
                                             "-cc1",
                                             "-cc1as"};
 constexpr std::string_view CompilelessBeginnings[] = {"-print-", "--print-",

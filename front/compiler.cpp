@@ -9,12 +9,13 @@
 #include "compiler.h"
 
 #include "files.h"
+#include "names.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,47 +25,6 @@ namespace {
 
 /// Two installations that find each other as "the next gcc in PATH" would go on for ever.
 constexpr int MaxDepth = 8;
-
-/// Programs that run the compiler which follows them.
-constexpr std::array<std::string_view, 6> Launchers = {"ccache",     "sccache", "distcc",
-                                                       "buildcache", "icecc",   "fastbuild"};
-constexpr std::array<std::string_view, 16> GccNames = {
-    "gcc", "g++", "gfortran", "c89-gcc", "c99-gcc", "gnat", "gdc", "gccgo",
-    "gm2", "cc",  "c++",      "c89",     "c99",     "f77",  "f95", "fortran"};
-constexpr std::array<std::string_view, 14> ClangNames = {
-    "clang",    "clang++",    "clang-cpp", "flang",    "flang-new",  "icx",   "icpx",
-    "amdclang", "amdclang++", "amdflang",  "armclang", "armclang++", "hipcc", "dpcpp"};
-
-template <size_t N>
-bool isOneOf(std::string_view Name, const std::array<std::string_view, N> &Names) {
-  return std::find(Names.begin(), Names.end(), Name) != Names.end();
-}
-
-/// A compiler's name without the target in front of it and the version behind:
-/// `gcc` of `x86_64-linux-gnu-gcc-12`.
-std::string_view plainName(std::string_view Name) {
-  Name = baseName(Name);
-  size_t End = Name.size();
-  while (End > 0 && (isdigit(Name[End - 1]) || Name[End - 1] == '.'))
-    --End;
-  if (End < Name.size() && End > 1)
-    Name = Name.substr(0, Name[End - 1] == '-' ? End - 1 : Name.size());
-  // A target has at least a processor and a system: aarch64-linux-gnu-, x86_64-w64-mingw32-.
-  size_t Dash = Name.rfind('-');
-  if (Dash != Name.npos && Name.substr(0, Dash).find('-') != Name.npos) {
-    std::string_view Last = Name.substr(Dash + 1);
-    if (isOneOf(Last, GccNames) || isOneOf(Last, ClangNames))
-      return Last;
-  }
-  return Name;
-}
-
-bool isLauncher(std::string_view Name) { return isOneOf(baseName(Name), Launchers); }
-
-bool isCompilerName(std::string_view Name) {
-  std::string_view Plain = plainName(Name);
-  return isOneOf(Plain, GccNames) || isOneOf(Plain, ClangNames);
-}
 
 /// Whether a file is a program by what it holds: not an object or a library, which may have its
 /// bits of permission.
@@ -100,6 +60,42 @@ std::string findProgram(const std::string &Name, bool &PassedOver) {
       return "";
     Places.remove_prefix(Colon + 1);
   }
+}
+
+/// Whether a folder has nothing in it but links to incc (incc-build makes one).
+bool isOfLinks(const std::string &Folder) {
+  DIR *Entries = opendir(Folder.c_str());
+  if (!Entries)
+    return false;
+  bool Links = true;
+  while (dirent *Entry = Links ? readdir(Entries) : nullptr) {
+    std::string_view Name = Entry->d_name;
+    if (Name != "." && Name != "..")
+      Links = realPath(Folder + "/" + Entry->d_name) == ownPath();
+  }
+  closedir(Entries);
+  return Links;
+}
+
+/// Takes folders of links to incc out of PATH as far as they hide a program, which then finds
+/// itself there by its name, as without incc. Returns false if something still hides it.
+bool uncover(const std::string &Program) {
+  std::string Path = variable("PATH"), Left;
+  bool First = true, Uncovered = true, Passed = false;
+  for (size_t Start = 0; Start <= Path.size();) {
+    size_t End = std::min(Path.find(':', Start), Path.size());
+    std::string Place = Path.substr(Start, End - Start);
+    std::string File = (Place.empty() ? "." : Place) + "/" + std::string(baseName(Program));
+    Start = End + 1;
+    Passed |= File == Program;
+    if (!Passed && isProgram(File) && isOfLinks(Place))
+      continue;
+    Uncovered &= Passed || !isProgram(File);
+    Left += (First ? "" : ":") + Place;
+    First = false;
+  }
+  setenv("PATH", Left.c_str(), /*overwrite=*/1);
+  return Uncovered;
 }
 
 /// The compiler's name in the name of a link to incc: `gcc` for `incc-gcc` and for `gcc`, "" for
@@ -152,9 +148,9 @@ void leadCachesPastOwn(Words &Name) {
   if (Name.size() < 2 || (baseName(Name[0]) != "ccache" && baseName(Name[0]) != "sccache"))
     return;
   std::string &Last = Name.back();
-  bool IsOwn = Last.find('/') != Last.npos && realPath(Last) == ownPath();
-  std::string Path = findProgram(IsOwn ? nameCalled(Last) : Last, IsOwn);
-  if (IsOwn && !Path.empty())
+  bool IsOwn = Last.find('/') != Last.npos && realPath(Last) == ownPath(), PassedOver = false;
+  std::string Path = findProgram(IsOwn ? nameCalled(Last) : Last, PassedOver);
+  if (!Path.empty() && (IsOwn || (PassedOver && !uncover(Path))))
     Last = Path;
 }
 
@@ -171,8 +167,15 @@ void incc::setDepth() {
 }
 
 Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
-                            const std::string &CalledAs) {
+                            const std::string &CalledAs, const std::string &Executed) {
   Compiler Found;
+  if (!Executed.empty())
+    uncover(Executed);
+  if (!Executed.empty() && !isLauncher(Executed)) {
+    Found.Path = Executed;
+    Found.Name = {CalledAs};
+    return Found;
+  }
   auto fail = [&](std::string Message, int Status) {
     Found.Error = std::move(Message);
     Found.Status = Status;
@@ -181,7 +184,7 @@ Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
   if (depth() > MaxDepth)
     return fail(
         "the compilers found in PATH call incc again and again; set INCC_CC to the real one", 126);
-  std::string Called = nameCalled(CalledAs);
+  std::string Called = nameCalled(Executed.empty() ? CalledAs : Executed);
   bool Launched = false;
   // A link with a launcher's name is in front of that: `ccache gcc` is then `incc ccache gcc`.
   bool Launches = isLauncher(Called);
@@ -224,9 +227,13 @@ Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
     First = nameCalled(First);
   bool PassedOver = false;
   Found.Path = findProgram(First, PassedOver);
+  if (!Executed.empty()) {
+    Found.Path = Executed;
+    First = CalledAs;
+  }
   if (Found.Path.empty())
     return fail(First + ": no such compiler in PATH", 127);
-  if (PassedOver)
+  if (PassedOver && !uncover(Found.Path))
     First = Found.Path;
   leadCachesPastOwn(Found.Name);
   return Found;
@@ -237,10 +244,9 @@ Family incc::familyOf(const Compiler &Compiler) {
     return Family::Launcher;
   // `cc` and `gcc` may be links to anything; what they lead to has its own name.
   std::string Real = realPath(Compiler.Path);
-  std::string_view Name = plainName(Real);
   if (isLauncher(Real))
     return Family::Launcher;
-  if (isOneOf(Name, ClangNames))
+  if (isClangName(Real))
     return Family::Clang;
   unsigned char Start[4] = {};
   int File = open(Real.c_str(), O_RDONLY | O_CLOEXEC);
@@ -250,7 +256,7 @@ Family incc::familyOf(const Compiler &Compiler) {
     close(File);
   }
   // A script of that name may start anything.
-  if (isOneOf(Name, GccNames) && memcmp(Start, "\177ELF", 4) == 0)
+  if (isGccName(Real) && memcmp(Start, "\177ELF", 4) == 0)
     return Family::Gcc;
   return Family::Unknown;
 }

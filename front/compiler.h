@@ -31,7 +31,10 @@ int depth();
 /// The compiler that the first of `Arguments` names (then it is taken out of them), else $INCC_CC,
 /// else `Option` (--incc-cc), else the name `CalledAs`, else `cc` stands for. incc itself is passed
 /// over in PATH, so that it may be installed under the compiler's own name in front of it.
-Compiler findCompiler(Words &Arguments, const std::string &Option, const std::string &CalledAs);
+/// `Executed` is the path of the program that the preloaded library has put incc in front of, which
+/// is to see the name `CalledAs`; "" if incc was called itself.
+Compiler findCompiler(Words &Arguments, const std::string &Option, const std::string &CalledAs,
+                      const std::string &Executed);
 
 /// What to make of a compiler: by the names of the programs that its name leads to.
 Family familyOf(const Compiler &Compiler);

@@ -14,6 +14,7 @@
 #include "files.h"
 #include "job.h"
 #include "lean.h"
+#include "names.h"
 #include "processes.h"
 #include "python.h"
 #include "sub.h"
@@ -34,6 +35,10 @@ constexpr std::string_view CompilerOption = "--incc-cc";
 /// The argument by which Python says that it cannot do its part: what follows are the reason, the
 /// compiler and its arguments.
 constexpr std::string_view BareArgument = "--incc-bare";
+/// The argument by which the preloaded library (preload.cpp) says that a build executes a compiler:
+/// what follows are its path, the name that it is to see, and its arguments.
+constexpr std::string_view ExecutedArgument = "--incc-exec";
+constexpr std::string_view PreloadName = "libincc-preload.so";
 
 [[noreturn]] void fail(const std::string &Message, int Status) {
   writeAll(2, "incc: error: " + Message + "\n");
@@ -45,6 +50,24 @@ constexpr std::string_view BareArgument = "--incc-bare";
     fail(Compiler.Error, Compiler.Status);
   become(Compiler, Arguments);
   fail(Compiler.Path + ": " + strerror(errno), 126);
+}
+
+/// Takes the preloaded library out of the environment: compilers and what they start run without.
+void leavePreload() {
+  std::string Libraries = variable("LD_PRELOAD"), Left;
+  if (Libraries.find(PreloadName) == Libraries.npos)
+    return;
+  for (size_t Start = 0; Start < Libraries.size();) {
+    size_t End = std::min(Libraries.find_first_of(": ", Start), Libraries.size());
+    std::string_view Library = std::string_view(Libraries).substr(Start, End - Start);
+    if (!Library.empty() && baseName(Library) != PreloadName)
+      (Left += Left.empty() ? "" : ":") += Library;
+    Start = End + 1;
+  }
+  if (Left.empty())
+    unsetenv("LD_PRELOAD");
+  else
+    setenv("LD_PRELOAD", Left.c_str(), /*overwrite=*/1);
 }
 
 /// The words of the compiler in front of arguments, for Python and back.
@@ -147,8 +170,14 @@ bool mayHaveMarks(const Command &Command) {
 } // namespace
 
 int main(int Count, char **Values) {
+  leavePreload();
   Words Arguments(Values + std::min(Count, 1), Values + Count);
-  std::string CalledAs = Count ? Values[0] : "";
+  std::string CalledAs = Count ? Values[0] : "", Executed;
+  if (Arguments.size() > 2 && Arguments[0] == ExecutedArgument) {
+    Executed = Arguments[1];
+    CalledAs = Arguments[2];
+    Arguments.erase(Arguments.begin(), Arguments.begin() + 3);
+  }
   if (!Arguments.empty() && Arguments[0] == SubArgument) {
     std::string Scratch = variable(SubVariable);
     if (!Scratch.empty())
@@ -159,6 +188,10 @@ int main(int Count, char **Values) {
 
   Words Own, Rest;
   split(Arguments, Own, Rest);
+  // A build that does not know of incc means clang's option.
+  bool Unaware = isClangName(Executed.empty() ? CalledAs : Executed);
+  if (Unaware && std::erase(Own, "--analyze"))
+    Rest.insert(Rest.begin(), "--analyze");
   std::string Option;
   bool Commanded = false, CommandedLean = false, Checks = false;
   for (const std::string &Argument : Own) {
@@ -171,7 +204,7 @@ int main(int Count, char **Values) {
     else
       Commanded = true;
   }
-  Compiler Compiler = findCompiler(Rest, Option, CalledAs);
+  Compiler Compiler = findCompiler(Rest, Option, CalledAs, Executed);
   // Under another incc, which analyses already, incc's options are only taken out.
   if (depth() > 0)
     becomeCompiler(Compiler, Rest);

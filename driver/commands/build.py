@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from incc.driver import builds
 from incc.driver.builds.seal import KEY_FILE, key_file, make_key, read_key
 from incc.driver.builds.workers import Pool, Queue
 from incc.driver.cli import shared
@@ -20,6 +20,7 @@ from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
 from incc.driver.messages import say
+from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
 from incc.support.errors import AnalysisError
 from incc.support.workers import cpus
 
@@ -31,15 +32,10 @@ OK, USAGE, NOT_FOUND = 0, 2, 127
 DEFAULT = "incc-reports"
 """The default folder of reports."""
 
-COMPILERS = re.compile(
-    r"([\w.]+-)*(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|gfortran|icx|icpx|ifx|flang|flang-new|amdclang|amdclang\+\+)(-\d[\d.]*)?"
-)
-"""Names of compilers that incc replaces: `x86_64-linux-gnu-gcc-12`, `clang++-19`."""
-
 LAUNCHERS = ("ccache", "sccache", "distcc", "icecc", "buildcache")
 """Programs that start compilers and that incc replaces too, so that code from a cache or another machine is analysed.
 
-`Launchers` in front/compiler.cpp must list the same programs."""
+`Launchers` in front/names.cpp must list the same programs."""
 
 VARIABLES = ("CC", "CXX", "FC", "F77", "F90", "OBJC", "OBJCXX")
 """Variables that tell make, configure, CMake and meson which compilers to use."""
@@ -53,7 +49,7 @@ COMMAND = Command(
     summary="run a build with the analysis on and report on its loops",
     usage=("incc-build [options] -- COMMAND…",),
     about=(
-        "Run a build with the analysis on. Compilers that it calls by name are replaced by incc, which compiles in the "
+        "Run a build with the analysis on. Compilers that it calls are replaced by incc, which compiles in the "
         "same way. The compiled code is analysed during the build and reported at its end.",
     ),
     groups=(
@@ -78,6 +74,7 @@ COMMAND = Command(
             shared.function("analyse"),
             shared.where("report only kernels that meet this condition: 'headroom > 0.3'", "ranked condition"),
             shared.top("kernels in the report", "25"),
+            Option("--no-preload", "flag", "do not intercept compilers that the build calls by path"),
             Option("--no-report", "flag", "do not run incc-report at the end"),
             Option("--cache-stats", "flag", "only print the size of the caches"),
             Option("--clear-cache", "flag", "only empty the caches"),
@@ -176,6 +173,8 @@ def _environment(
     incc = incc_program()
     links = make_links(given, incc, queue)
     environment["PATH"] = os.pathsep.join((links, given.get("PATH", os.defpath)))
+    if not options.no_preload:
+        notes += _preload(environment, incc)
     environment["INCC_ANALYZE"] = "1"
     environment["INCC_OUTPUT"] = queue.reports
     environment["INCC_QUEUE"] = queue.jobs
@@ -221,13 +220,27 @@ def _environment(
     return environment, notes
 
 
+_PRELOADED = os.path.join(os.path.dirname(builds.__file__ or ""), "libincc-preload.so")
+
+
+def _preload(environment: dict[str, str], incc: str) -> list[str]:
+    """Load the library that puts incc in front of compilers called by path (front/preload.cpp), and return notes."""
+    if not os.path.exists(_PRELOADED):
+        return []  # not Linux
+    if set(_PRELOADED) & set(" :$"):
+        return [f"compilers called by path are not analysed: the loader cannot read the path {_PRELOADED}"]
+    environment["LD_PRELOAD"] = ":".join(filter(None, (environment.get("LD_PRELOAD", ""), _PRELOADED)))
+    environment["INCC_PROGRAM"] = incc
+    return []
+
+
 _CMAKE_LAUNCHERS = tuple(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in ("C", "CXX", "Fortran"))
 
 
 def stands_for(program: str) -> bool:
     """Return True if incc replaces a program of this path or name."""
     name = os.path.basename(program)
-    return name in LAUNCHERS or COMPILERS.fullmatch(name) is not None
+    return name in LAUNCHERS or COMPILER_NAME.fullmatch(name) is not None
 
 
 def _starts_incc(value: str) -> bool:
@@ -324,13 +337,18 @@ class _Build:
         if program is None:
             _say(f"error: {self.command[0]!r}: command not found")
             return NOT_FOUND
+        words = self.command
+        env = shutil.which("env", path=os.defpath)
+        if env and "INCC_PROGRAM" in self.environment and "=" not in words[0]:
+            # The preloaded library in `env` sees whether the program can have it.
+            program, words = env, ["env", "--", *words]
         manifest = _Grown(os.path.join(self.queue.reports, ".incc", "manifest.jsonl"))
         log = _Grown(self.queue.log)
         # `_sleep` waits for the signals; the build itself receives them as usual.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             build = os.posix_spawn(
-                program, self.command, self.environment, setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
+                program, words, self.environment, setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
             )
         except OSError as error:
             _say(f"error: {program}: {error.strerror}")
@@ -421,9 +439,12 @@ class _Build:
                 # The command itself has printed the reason.
                 _say(f"{self.command[0]} failed ({_ending(status)}): nothing to report")
             else:
+                remedy = (
+                    "leave out --no-preload" if self.options.no_preload else "set CMAKE_<LANG>_COMPILER_LAUNCHER=incc"
+                )
                 _say(
-                    "no compilation went through incc; if the build was configured before, it calls its compiler by "
-                    "path: configure it again under incc-build, or with CMAKE_<LANG>_COMPILER_LAUNCHER=incc"
+                    "no compilation went through incc; if the build compiled something, let it call its compilers by "
+                    f"name, or {remedy}"
                 )
             return
         program = os.path.join(os.path.dirname(incc_program()), "incc-report")

@@ -14,16 +14,15 @@ from typing import Any
 import msgspec
 
 from incc.frontends.gcc_wrapper.compile import without_launchers
+from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
 from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.isa import word_set
 
 NAME = "compile_commands.json"
 
 # `ninja -t compdb` writes every command of a build, also those that remove and generate files. Only programs that are
-# surely compilers are run with -###: gcc, clang and their derivatives, also with a target or version in the name.
-_COMPILER = re.compile(
-    r"(?:.*-)?(?:gcc|g\+\+|cc|c\+\+|c[89]9|clang|clang\+\+|gfortran|flang|flang-new|icx|icpx|ifx|incc)(?:-[\d.]+)?"
-)
+# surely compilers are run with -###.
+_COMPILER = re.compile(rf"incc|{COMPILER_NAME.pattern}")
 _SOURCES = word_set("c i ii cc cp cxx cpp c++ m mi mm mii s sx f for ftn fpp f90 f95 f03 f08 f77 cppm ixx")
 _OPERATORS = frozenset(("&&", "||", ";", "|", "&", ">", ">>", "<"))
 

@@ -6,6 +6,7 @@ The program `incc` finds out which compiler a build means (front/compiler.cpp).
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import signal
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,12 @@ TAKES_NEXT = frozenset(
     ("-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o", "-D", "-I", "-include")
 )
 """Arguments whose next argument is a name, or goes to another program."""
+
+COMPILER_NAME = re.compile(
+    r"(?!-)(.+-)?(gcc|g\+\+|cc|c\+\+|c89|c99|gfortran|f77|f90|f95|gdc|gccgo|gm2|(amd|arm)?(clang|clang\+\+|flang)|flang-new"
+    r"|icx|icpx|ifx|hipcc|dpcpp)(-\d[\d.]*)?"
+)
+"""The name of a compiler that incc stands in for, as in front/names.cpp: `x86_64-linux-gnu-gcc-12`, `clang++-19`."""
 
 # Locales to which the interpreter may have set LC_CTYPE (PEP 538).
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")

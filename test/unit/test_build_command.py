@@ -15,7 +15,9 @@ from incc.driver.commands.build import LAUNCHERS, compilers, make_links, stands_
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", ["gcc", "/usr/bin/x86_64-linux-gnu-g++-12", "clang++-19", "gfortran", "ccache", "icx"])
+@pytest.mark.parametrize(
+    "name", ["gcc", "/usr/bin/x86_64-linux-gnu-g++-12", "clang++-19", "f95", "c99", "ccache", "icx"]
+)
 def test_what_incc_stands_for(name: str) -> None:
     assert stands_for(name)
 
@@ -27,8 +29,8 @@ def test_what_incc_does_not_stand_for(name: str) -> None:
 
 def test_all_parts_know_the_same_launchers() -> None:
     """What is found to be incc has to be known by it, and to stand behind it where CMake puts it in front."""
-    front = (ROOT / "front" / "compiler.cpp").read_text(encoding="utf-8")
-    listed = re.search(r"Launchers = \{([^}]*)\}", front)
+    front = (ROOT / "front" / "names.cpp").read_text(encoding="utf-8")
+    listed = re.search(r"Launchers\[\] = \{([^}]*)\}", front)
     assert listed
     assert set(LAUNCHERS) <= set(re.findall(r'"(\w+)"', listed[1]))
     package = (ROOT / "cmake" / "InccConfig.cmake").read_text(encoding="utf-8")

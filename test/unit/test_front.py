@@ -721,3 +721,44 @@ def test_strict(tmp_path: Path) -> None:
     assert (done.status, done.out) == (1, b"")
     assert b"no machine model named 'no-such-core'" in done.err
     assert (tmp_path / "triad.o").exists()
+
+
+@needs_gcc
+def test_a_folder_of_links_is_hidden_from_compilers(tmp_path: Path) -> None:
+    """What a compiler says of itself is what it would say without incc, however it was called."""
+    incc, links, mixed = make_incc(tmp_path), tmp_path / "links", tmp_path / "mixed"
+    for folder in (links, mixed):
+        folder.mkdir()
+        for name in ("gcc", "g++"):
+            (folder / name).symlink_to(incc)
+    rest = os.environ["PATH"]
+    plain = run(["sh", "-c", "exec gcc -v"], tmp_path)
+    assert b"COLLECT_GCC=gcc\n" in plain.err
+    for path in (f"{links}:{rest}", f"{links}:/no/where:{links}:{rest}"):
+        assert run(["sh", "-c", "exec gcc -v"], tmp_path, PATH=path) == plain
+    script(tmp_path / "links", "clang", "echo $PATH\n").rename(tmp_path / "clang")
+    (links / "clang").symlink_to(incc)
+    done = run(["sh", "-c", "exec clang"], tmp_path, PATH=f"{links}:{tmp_path}:{rest}")
+    assert done.out.decode() == f"{tmp_path}:{rest}\n"
+    # A folder with other programs stays, and gcc is told where it is.
+    script(mixed, "other", "")
+    done = run(["sh", "-c", "exec gcc -v"], tmp_path, PATH=f"{mixed}:{rest}")
+    assert f"COLLECT_GCC={shutil.which('gcc')}\n" in done.err.decode()
+
+
+def test_analyze_is_clang_s_option_if_the_build_does_not_know_of_incc(tmp_path: Path) -> None:
+    incc = make_incc(tmp_path)
+    real, links = tmp_path / "real", tmp_path / "links"
+    for folder in (real, links):
+        folder.mkdir()
+    script(real, "clang-19", 'echo "$@"\n')
+    path = f"{links}:{real}:{os.environ['PATH']}"
+    for name in ("clang-19", "incc-clang-19"):
+        (links / name).symlink_to(incc)
+    asked = {"INCC_ANALYZE": "1", "INCC_OUTPUT": str(tmp_path / "r")}
+    for environment in ({}, asked):
+        done = run([links / "clang-19", "--analyze", "a.c"], tmp_path, PATH=path, **environment)
+        assert done == Result(0, b"--analyze a.c\n", b"")
+    executed = [incc, "--incc-exec", real / "clang-19", "clang-19", "a.c", "--analyze"]
+    assert run(executed, tmp_path, PATH=path, **asked) == Result(0, b"--analyze a.c\n", b"")
+    assert b"--analyze" not in run([links / "incc-clang-19", "--analyze", "-v"], tmp_path, PATH=path).out
