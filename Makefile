@@ -107,6 +107,7 @@ dev: core-test
 	  { cp "$$f" frontends/clang_plugin/new && mv frontends/clang_plugin/new "frontends/clang_plugin/$$(basename "$$f")"; }; done
 	@[ ! -e $(BUILD)/libincc-preload.so ] || \
 	  { cp $(BUILD)/libincc-preload.so driver/builds/new && mv driver/builds/new driver/builds/libincc-preload.so; }
+	@ln -sfn ../$(BUILD)/tables models/tables
 	@mkdir -p build/dev/bin
 	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
 	$(IN_VENV) cmake --build $(BUILD) --target incc_dev

@@ -46,6 +46,12 @@ bool incc::isThere(const std::string &Path) { return kind(Path) != 0; }
 bool incc::isFile(const std::string &Path) { return kind(Path) == S_IFREG; }
 bool incc::isFolder(const std::string &Path) { return kind(Path) == S_IFDIR; }
 
+bool incc::isPrivate(const std::string &Path) {
+  struct stat Status;
+  return lstat(Path.c_str(), &Status) == 0 && S_ISDIR(Status.st_mode) &&
+         Status.st_uid == geteuid() && (Status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 bool incc::isProgram(const std::string &Path) {
   return access(Path.c_str(), X_OK) == 0 && !isFolder(Path);
 }
@@ -160,6 +166,13 @@ bool incc::moveFile(const std::string &From, const std::string &To) {
     return false;
   unlink(From.c_str());
   return true;
+}
+
+std::string incc::userFolder(const char *Variable, const std::string &Otherwise) {
+  std::string Base = variable(Variable), Home = variable("HOME");
+  if (!Base.starts_with('/'))
+    Base = Home.starts_with('/') ? Home + Otherwise : "";
+  return Base.empty() ? "" : Base + "/incc";
 }
 
 bool incc::makeFolders(const std::string &Path) {

@@ -17,6 +17,8 @@ bool isThere(const std::string &Path);
 /// Whether it is a regular file.
 bool isFile(const std::string &Path);
 bool isFolder(const std::string &Path);
+/// Whether it is a folder, and no link, that belongs to the user and that nobody else may write to.
+bool isPrivate(const std::string &Path);
 /// Whether it is something that can be started.
 bool isProgram(const std::string &Path);
 
@@ -37,6 +39,11 @@ bool appendFile(const std::string &Path, std::string_view Text);
 bool copyFile(const std::string &From, const std::string &To);
 /// Renames a file, or copies and removes it where the two are on different file systems.
 bool moveFile(const std::string &From, const std::string &To);
+
+/// incc's folder in the base folder that a variable names, or else in that place in HOME; "" if the
+/// environment names none. Relative paths in such variables are ignored, as the XDG specification
+/// says (support/trust.py).
+std::string userFolder(const char *Variable, const std::string &Otherwise);
 
 /// A folder and those above it.
 bool makeFolders(const std::string &Path);

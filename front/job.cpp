@@ -162,11 +162,7 @@ std::string cacheFolder() {
   std::string Chosen = variable("INCC_CACHE");
   if (!Chosen.empty())
     return Chosen == "0" ? "" : absolute(Chosen, workingFolder());
-  std::string Base = variable("XDG_CACHE_HOME");
-  if (!Base.empty())
-    return Base.starts_with("/") ? Base + "/incc" : "";
-  std::string Home = variable("HOME");
-  return Home.starts_with("/") ? Home + "/.cache/incc" : "";
+  return userFolder("XDG_CACHE_HOME", "/.cache");
 }
 
 std::string hashOf(std::string_view Text) {
@@ -197,6 +193,8 @@ bool addToManifest(const std::string &Reports, const std::string &Line) {
 /// Puts a report that the cache has into the folder of reports; false if it has none.
 bool takeCached(const JobUnit &Unit, const std::string &Cache, const std::string &Reports) {
   constexpr std::string_view Magic = "incc unit 1\n";
+  if (!isPrivate(Cache + "/units"))
+    return false;
   std::string Entry = Cache + "/units/" + Unit.Key.substr(0, 2) + "/" + Unit.Key.substr(2);
   std::string Data;
   if (!readFile(Entry, Data) || !Data.starts_with(Magic))

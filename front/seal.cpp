@@ -22,10 +22,8 @@ constexpr size_t KeySize = 32;
 std::string keyFile() {
   if (std::string Named = variable("INCC_KEY_FILE"); !Named.empty())
     return Named;
-  std::string State = variable("XDG_STATE_HOME"), Home = variable("HOME");
-  if (!State.starts_with('/'))
-    State = Home.starts_with('/') ? Home + "/.local/state" : "";
-  return State.empty() ? "" : State + "/incc/key";
+  std::string Folder = userFolder("XDG_STATE_HOME", "/.local/state");
+  return Folder.empty() ? "" : Folder + "/key";
 }
 
 /// Reads a key that nobody else can read or could have written.

@@ -3,7 +3,7 @@
 // A job waits in a folder that may come from elsewhere, such as an archive, and
 // names programs to run and files to write. Whoever takes jobs therefore takes
 // only those with a seal: BLAKE2b of job.json with a key that only this user
-// can read. driver/builds/seal.py does the same.
+// can read. support/trust.py does the same.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,78 +1,107 @@
-"""Files of compiled tables that are kept for later runs. A file is whole, or it counts as missing.
+"""Files of compiled tables: those that come with incc, and those that are kept for later runs of the user.
 
-A file is a line that names the format, the checksum of the rest, and a marshalled tuple that begins with a version.
-Marshalled data must come from the same version of Python, hence the interpreter's tag in the file's name.
+A file is a line that names the format and the version of the tables, then a record in MessagePack, which holds data
+alone. Tables that come with incc lie beside its code, and are trusted as it is. Those of the user are in a folder that
+only the user can write to, and each begins with a seal (incc.support.trust) of its content and of the name that it was
+kept under, so that a file that was altered, exchanged or brought from elsewhere counts as missing.
 """
 
 from __future__ import annotations
 
 import contextlib
-import marshal
+import hmac
 import os
-import sys
-import zlib
-from collections.abc import Iterable
-from typing import Any
+from hashlib import blake2b
+from typing import TypeVar
 
-_MAGIC = b"incc tables 1\n"
-_START = len(_MAGIC) + 4
+import msgspec
 
+from incc.support.trust import cache_home, key_file, make_key, make_private, read_key, seal_of
 
-def file_name(name: str) -> str:
-    """Return the name of the file that keeps something for this version of Python."""
-    return f"{name}.{sys.implementation.cache_tag}.incc"
+T = TypeVar("T", bound=msgspec.Struct)
 
-
-def places(folder: str, name: str, own: bool = True) -> list[str]:
-    """Return the files that may keep something about a folder, the preferred one first.
-
-    Args:
-        folder: what is kept belongs to this folder.
-        name: of what is kept.
-        own: the folder is the package's own, so that files may be put into its `__pycache__`.
-    """
-    name = file_name(name)
-    files = [os.path.join(folder, "__pycache__", name)] if own else []
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return [*files, os.path.join(base, "incc", f"{zlib.crc32(folder.encode()):08x}-{name}")]
+ENDING = ".incc"
+_SEAL_BYTES = 64
 
 
-def read(files: Iterable[str], version: int) -> tuple[Any, ...] | None:
-    """Return what the first good file of this version keeps, None without one."""
-    for file in files:
-        try:
-            if not os.path.isfile(file):  # a pipe would be waited for, and a device may have no end
-                continue
-            with open(file, "rb") as stream:
-                data = stream.read()
-        except OSError:
-            continue
-        if data[:_START] != _header(memoryview(data)[_START:]):
-            continue
-        kept = marshal.loads(memoryview(data)[_START:])
-        if kept[0] == version:
-            content: tuple[Any, ...] = kept[1:]
-            return content
-    return None
+def packed(content: msgspec.Struct, version: int) -> bytes:
+    """Return the contents of a file of tables, without a seal."""
+    return _head(version) + msgspec.msgpack.encode(content)
 
 
-def write(files: Iterable[str], version: int, content: tuple[Any, ...]) -> None:
-    """Keep a tuple of plain data in the first file that can be written, if there is one."""
-    data = marshal.dumps((version, *content))
-    for file in files:
-        # Several processes may write at once: each writes its own file and puts it in place whole.
-        temporary = f"{file}.{os.getpid()}.tmp"
-        try:
-            os.makedirs(os.path.dirname(file), exist_ok=True)
-            with open(temporary, "wb") as stream:
-                stream.write(_header(data) + data)
-            os.replace(temporary, file)
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            continue
+def unpacked(data: bytes, version: int, kind: type[T]) -> T | None:
+    """Return the tables in the contents of a file; None if they are of another version, or damaged."""
+    head = _head(version)
+    if not data.startswith(head):
+        return None
+    try:
+        return msgspec.msgpack.decode(memoryview(data)[len(head) :], type=kind)
+    except msgspec.DecodeError:
+        return None
+
+
+def shipped(file: str, version: int, kind: type[T]) -> T | None:
+    """Return the tables in a file that came with incc; None if there are none of this version."""
+    return unpacked(_contents(file), version, kind)
+
+
+def kept(name: str, version: int, kind: type[T]) -> T | None:
+    """Return the tables that this user has kept under a name; None if there are none of this version."""
+    file, key = _place(name)
+    if not file:
+        return None
+    data = _contents(file)
+    seal, content = data[:_SEAL_BYTES], data[_SEAL_BYTES:]
+    if not hmac.compare_digest(seal, _seal(name, content, key)):
+        return None
+    return unpacked(content, version, kind)
+
+
+def keep(name: str, version: int, content: msgspec.Struct) -> None:
+    """Keep tables under a name, if there is a place for them."""
+    file, key = _place(name)
+    if not file:
         return
+    data = packed(content, version)
+    # Several processes may write at once: each writes its own file and puts it in place whole.
+    temporary = f"{file}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(_seal(name, data, key) + data)
+        os.replace(temporary, file)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
 
 
-def _header(data: bytes | memoryview) -> bytes:
-    return _MAGIC + zlib.crc32(data).to_bytes(4, "little")
+def _place(name: str) -> tuple[str, bytes]:
+    """Return the file for a name, "" if nothing can be kept, and the user's key."""
+    home, key = cache_home(os.environ), key_file(os.environ)
+    folder = os.path.join(home, "tables")
+    if not home or not key or not make_private(folder):
+        return "", b""
+    try:
+        make_key(key)
+    except OSError:
+        return "", b""
+    known = read_key(key)
+    number = blake2b(os.fsencode(name), digest_size=8).hexdigest()
+    return os.path.join(folder, f"{os.path.basename(name)}-{number}{ENDING}") if known else "", known
+
+
+def _contents(file: str) -> bytes:
+    try:
+        if os.path.isfile(file):  # a pipe would be waited for, and a device may have no end
+            with open(file, "rb") as stream:
+                return stream.read()
+    except OSError:
+        pass
+    return b""
+
+
+def _seal(name: str, data: bytes, key: bytes) -> bytes:
+    return seal_of(os.fsencode(name) + b"\0" + data, key).encode()
+
+
+def _head(version: int) -> bytes:
+    return b"incc tables 2 %x\n" % version

@@ -13,7 +13,7 @@ from incc.models.files.compile import read_header, unknown_units
 from incc.models.files.source import DEFAULTS, Forms, ModelSource, merge_forms, overlay, read_chain, resolved
 from incc.models.forms.rules import INSTRUCTION_SETS, rules_of
 from incc.models.loading import find_model
-from incc.models.model import ModelError
+from incc.models.model import Header, ModelError
 from incc.models.notation import Latency, form_key, parse_latency, parse_ports
 from incc.models.schema.fields import REQUIRED_FUNCTIONS
 from incc.models.throughput import of_form
@@ -99,7 +99,7 @@ Findings = list[tuple[str, str]]
 """(level, message) of findings about an entry."""
 
 
-def _entry_findings(form: str, conditions: tuple[str, ...], merged: Forms, header: dict[str, Any]) -> Findings:
+def _entry_findings(form: str, conditions: tuple[str, ...], merged: Forms, header: Header) -> Findings:
     """Return findings about the figures that hold under an entry's conditions."""
     findings = [("error", f"unknown condition {c!r}") for c in conditions if not CONDITIONS.fullmatch(c)]
     fields = resolved(merged[form], conditions)
@@ -125,7 +125,7 @@ def _latency_findings(
     fields: dict[str, Any],
     uops: Sequence[tuple[str, int]],
     latency: Sequence[Latency],
-    header: dict[str, Any],
+    header: Header,
 ) -> Findings:
     findings = []
     rules = rules_of(header["isa"])
@@ -145,7 +145,7 @@ def _latency_findings(
     return findings
 
 
-def _name_findings(fields: dict[str, Any], header: dict[str, Any]) -> Findings:
+def _name_findings(fields: dict[str, Any], header: Header) -> Findings:
     """Return findings about names that an entry refers to."""
     findings = []
     if fields.get("fusion") and fields["fusion"] not in header["macro_fusion"]:
@@ -157,7 +157,7 @@ def _name_findings(fields: dict[str, Any], header: dict[str, Any]) -> Findings:
     return findings
 
 
-def _has_compute(uops: Sequence[tuple[str, int]], header: dict[str, Any]) -> bool:
+def _has_compute(uops: Sequence[tuple[str, int]], header: Header) -> bool:
     """Return True if a µop uses a port that is not for memory alone."""
     functions = header["functions"]
     memory = {

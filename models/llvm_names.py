@@ -6,8 +6,6 @@ llvm-mca's views print them. No analysis depends on them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 
@@ -62,14 +60,6 @@ class Llvm(msgspec.Struct, frozen=True, kw_only=True):
     register_files: tuple[LlvmRegisterFile, ...]
 
 
-def from_header(packed: tuple[Any, ...] | None) -> Llvm | None:
-    """Return the names in compiled tables (models/files/llvm_table.py), None for a model without them."""
-    if not packed:
-        return None
-    cpu, units, schedulers, files = packed
-    return Llvm(
-        cpu=cpu,
-        units=tuple([LlvmUnit(**u) for u in units]),
-        schedulers=tuple([LlvmScheduler(**s) for s in schedulers]),
-        register_files=tuple([LlvmRegisterFile(**f) for f in files]),
-    )
+def unpacked(packed: bytes) -> Llvm | None:
+    """Return the names in a model's header, None for a model without them."""
+    return msgspec.msgpack.decode(packed, type=Llvm) if packed else None

@@ -6,28 +6,26 @@ Reading TOML takes a hundred times longer than an analysis may, so the compiled 
 from __future__ import annotations
 
 import importlib.util
-import marshal
 import os
 import stat
 import time
-import zlib
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from incc.models import cache
-from incc.models.model import MachineModel, ModelError, ModelName, checksum
+from incc.models.model import MachineModel, ModelError, ModelName, Tables, digest
 
-CACHE_VERSION = 9
+CACHE_VERSION = 10
 """Raised with every change to the content of compiled tables (models/files/compile.py)."""
 
 TABLE_CHECKSUM = 0xCCC6554E
 """The checksum of models/schema, whose defaults are in the compiled tables; `make describe` writes it."""
 
 COMPILED_VERSION = CACHE_VERSION << 32 | TABLE_CHECKSUM
-"""The first element of compiled tables."""
+"""The version of compiled tables."""
 
 
 def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
@@ -40,27 +38,28 @@ def load(name: str, search_path: Iterable[str] = ()) -> MachineModel:
     places = search_places(search_path)
     path = find_model(name, places)
     # The parent of a model may be found elsewhere with another search path, except for models that come with incc.
-    seal = 0 if os.path.dirname(path) == data_folder() else zlib.crc32("\n".join(places).encode())
-    loaded = _LOADED.get((path, seal))
+    depends_on = () if os.path.dirname(path) == data_folder() else tuple(places)
+    loaded = _LOADED.get((path, depends_on))
     if loaded is not None and (loaded.stamp.holds() or _unchanged(loaded.contents)):
         return loaded.model
     stamp_before = time.time_ns()
-    _, files, header, forms, version = _cached(path, seal) or _compiled(path, places, seal)
-    folder = os.path.dirname(path)
-    contents = tuple([(os.path.join(folder, f), checksum) for f, checksum in files])
-    model = MachineModel(header, forms, tuple([f for f, _ in contents]), version)
+    tables = next(
+        (t for t in _cached(path, Tables) if t.places == depends_on and _unchanged(_contents(path, t))), None
+    ) or _compiled(path, places, depends_on)
+    contents = _contents(path, tables)
+    model = MachineModel(tables.header, tables.forms, tuple([file for file, _ in contents]), tables.version)
     if len(_LOADED) >= _MOST_LOADED:
         _LOADED.clear()
-    _LOADED[path, seal] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
+    _LOADED[path, depends_on] = _Loaded(model, contents, _Stamp(model.files, stamp_before))
     return model
 
 
-def _compiled(path: str, places: Sequence[str], seal: int) -> tuple[Any, ...]:
+def _compiled(path: str, places: Sequence[str], depends_on: Sequence[str]) -> Tables:
     """Compile the tables of a model from its files, and keep them. Raises ModelError."""
     from incc.models.files import compile as compiler
 
-    tables = (seal, *compiler.compile_model(path, places, find_model))
-    _write_cache(path, tables)
+    tables = compiler.compile_model(path, places, find_model, depends_on)
+    cache.keep(path, COMPILED_VERSION, tables)
     return tables
 
 
@@ -96,11 +95,11 @@ class _Stamp:
 
 class _Loaded(msgspec.Struct, frozen=True):
     model: MachineModel
-    contents: tuple[tuple[str, Any], ...]
+    contents: tuple[tuple[str, str], ...]
     stamp: _Stamp
 
 
-_LOADED: dict[tuple[str, int], _Loaded] = {}
+_LOADED: dict[tuple[str, tuple[str, ...]], _Loaded] = {}
 _MOST_LOADED = 64
 """The most models kept in memory, a few MB each; all are dropped when there are more."""
 
@@ -179,26 +178,34 @@ def host_cpu() -> tuple[str, str]:
     """
     from incc.models.processors import host
 
-    cpuinfo, file = host.cpuinfo(), os.path.join(data_folder(), "host")
-    seal = _host_seal(cpuinfo)
-    cached = _read_cache(file) if seal else None
-    if cached is not None and cached[0] == seal:
-        return cached[1], cached[2]
-    recognised = host.recognise(host.read(cpuinfo))
-    if seal:
-        _write_cache(file, (seal, *recognised))
-    return recognised
+    cpuinfo = host.cpuinfo()
+    depends_on = _host_depends_on(cpuinfo)
+    cached = cache.kept(_HOST, COMPILED_VERSION, _Host) if depends_on else None
+    if cached is not None and cached.depends_on == depends_on:
+        return cached.name, cached.why
+    name, why = host.recognise(host.read(cpuinfo))
+    if depends_on:
+        cache.keep(_HOST, COMPILED_VERSION, _Host(depends_on, name, why))
+    return name, why
 
 
-def _host_seal(cpuinfo: str) -> tuple[object, ...]:
-    """Return what `host_cpu` depends on, () if that is unknown.
+class _Host(msgspec.Struct, frozen=True):
+    """The result of `host_cpu`, which is kept because asking LLVM takes longer than the analysis of a loop."""
 
-    The result is cached because asking LLVM takes longer than the analysis of a loop.
-    """
+    depends_on: str
+    name: str
+    why: str
+
+
+_HOST = "host"
+
+
+def _host_depends_on(cpuinfo: str) -> str:
+    """Return what `host_cpu` depends on, "" if that is unknown."""
     from incc.models.processors import host
 
     if not cpuinfo:
-        return ()
+        return ""
     stamps: list[object] = []
     for module in ("llvmlite", "incc.models.processors.host"):
         spec = importlib.util.find_spec(module)
@@ -206,9 +213,9 @@ def _host_seal(cpuinfo: str) -> tuple[object, ...]:
         try:
             status = os.stat(place) if place else None
         except OSError:
-            return ()
+            return ""
         stamps.append(status and (place, status.st_size, status.st_mtime_ns))
-    return (host.lasting(cpuinfo), *stamps)
+    return repr((host.lasting(cpuinfo), *stamps))
 
 
 def host_cpu_name() -> str:
@@ -293,39 +300,20 @@ def _is_pipe(path: str) -> bool:
 
 def _index(place: str) -> list[ModelName]:
     """Return the heads of the model files in a folder (or of the one file). A missing folder has none."""
-    if place.endswith(".toml"):
-        names = [os.path.abspath(place)]
-    else:
-        try:
-            within = os.path.abspath(place)
-            names = [os.path.join(within, n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
-        except OSError:
-            return []
+    names = model_files(place)
     indexed = _INDEXES.get(place)
     if indexed is not None and indexed[0].files == names and indexed[0].holds():
         return indexed[1]
     stamp = _Stamp(names, time.time_ns())
-    heads = []
-    for path in names:
-        try:
-            if _is_pipe(path):
-                continue
-            with open(path, "rb") as f:
-                heads.append((os.path.basename(path), f.read(_HEAD).partition(b"\n[")[0]))
-        except OSError:
-            continue
-    seal = zlib.crc32(marshal.dumps(heads))
+    heads = read_heads(names)
+    expected = _digest_of_heads(heads)
     folder = os.path.dirname(names[0]) if names else ""
     file = os.path.join(folder, (os.path.basename(place) if place.endswith(".toml") else "models") + ".index")
-    cached = _read_cache(file)
-    if cached is not None and cached[0] == seal:
-        entries = [ModelName(**e) for e in cached[1]]
-    else:
-        from incc.models.files.source import read_head
-
-        entries = [read_head(os.path.join(folder, n), head.decode(errors="replace")) for n, head in heads]
-        _write_cache(file, (seal, [{**asdict(e), "path": os.path.basename(e.path)} for e in entries]))
-    entries = [replace(e, path=os.path.join(folder, os.path.basename(e.path))) for e in entries]
+    index = next((index for index in _cached(file, Index) if index.heads == expected), None)
+    if index is None:
+        index = make_index(folder, heads)
+        cache.keep(file, COMPILED_VERSION, index)
+    entries = [replace(entry, path=os.path.join(folder, entry.path)) for entry in index.entries]
     if len(_INDEXES) >= _MOST_LOADED:
         _INDEXES.clear()
     _INDEXES[place] = stamp, entries
@@ -338,48 +326,79 @@ _INDEXES: dict[str, tuple[_Stamp, list[ModelName]]] = {}
 _HEAD = 16384
 """A model's name and aliases must be before the first table, and within this many bytes."""
 
+
+class Index(msgspec.Struct, frozen=True):
+    """The heads of the model files in a folder, as they are kept in a file."""
+
+    heads: str
+    """The digest of the heads' texts."""
+    entries: tuple[ModelName, ...]
+    """The heads, with the names of the files as their paths."""
+
+
+def model_files(place: str) -> list[str]:
+    """Return the model files in a folder, or the one file. A missing folder has none."""
+    if place.endswith(".toml"):
+        return [os.path.abspath(place)]
+    try:
+        within = os.path.abspath(place)
+        return [os.path.join(within, n) for n in sorted(os.listdir(place)) if n.endswith(".toml")]
+    except OSError:
+        return []
+
+
+def read_heads(files: Iterable[str]) -> list[tuple[str, bytes]]:
+    """Return the names of model files, and the text of each before its first table; unreadable files are left out."""
+    heads = []
+    for path in files:
+        try:
+            if _is_pipe(path):
+                continue
+            with open(path, "rb") as f:
+                heads.append((os.path.basename(path), f.read(_HEAD).partition(b"\n[")[0]))
+        except OSError:
+            continue
+    return heads
+
+
+def make_index(folder: str, heads: Sequence[tuple[str, bytes]]) -> Index:
+    """Return the index of model files in a folder. Raises ModelError."""
+    from incc.models.files.source import read_head
+
+    entries = [read_head(os.path.join(folder, name), head.decode(errors="replace")) for name, head in heads]
+    return Index(_digest_of_heads(heads), tuple([replace(e, path=os.path.basename(e.path)) for e in entries]))
+
+
+def _digest_of_heads(heads: Sequence[tuple[str, bytes]]) -> str:
+    return digest(msgspec.msgpack.encode([(os.fsencode(name), head) for name, head in heads]))
+
+
 # --- cache -----------------------------------------------------------------------------------------------------------
 
+K = TypeVar("K", Tables, Index)
 
-def _cache_files(path: str) -> list[str]:
-    """Return the files where the cache of a model file (or of a folder's index) may be, in order of preference."""
+
+def _cached(path: str, kind: type[K]) -> Iterator[K]:
+    """Yield what was compiled of a model file (or of a folder's index): when incc was built, and by an earlier run."""
     folder, name = os.path.split(path)
-    return cache.places(folder, name, own=folder == data_folder())
+    if folder == data_folder():
+        file = os.path.join(os.path.dirname(folder), "tables", name + cache.ENDING)
+        if shipped := cache.shipped(file, COMPILED_VERSION, kind):
+            yield shipped
+    if kept := cache.kept(path, COMPILED_VERSION, kind):
+        yield kept
 
 
-def _shipped(path: str) -> list[str]:
-    """Return the file of the tables that were compiled when incc was built.
+def _contents(path: str, tables: Tables) -> tuple[tuple[str, str], ...]:
+    """Return the files that a model was read from, with their digests.
 
-    It comes last, so that a user's changes go before.
+    The tables name files in the model's own folder without it, since the folder may be reached by several paths.
     """
-    folder, name = os.path.split(path)
-    if folder != data_folder():
-        return []
-    return [os.path.join(os.path.dirname(folder), "tables", cache.file_name(name))]
-
-
-def _read_cache(path: str) -> tuple[Any, ...] | None:
-    return cache.read((*_cache_files(path), *_shipped(path)), COMPILED_VERSION)
-
-
-def _write_cache(path: str, content: tuple[Any, ...]) -> None:
-    cache.write(_cache_files(path), COMPILED_VERSION, content)
-
-
-def _cached(path: str, seal: int) -> tuple[Any, ...] | None:
-    """Return the compiled tables of a model if its files have not changed since.
-
-    They are (seal, files with checksums, header, forms, version). Files in the model's own folder are named without it,
-    since the folder may be reached by several paths.
-    """
-    tables = _read_cache(path)
-    if tables is None or tables[0] != seal:
-        return None
     folder = os.path.dirname(path)
-    return tables if _unchanged([(os.path.join(folder, file), expected) for file, expected in tables[1]]) else None
+    return tuple([(os.path.join(folder, file), expected) for file, expected in tables.files])
 
 
-def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:
+def _unchanged(contents: Iterable[tuple[str, str]]) -> bool:
     for file, expected in contents:
         try:
             if _is_pipe(file):
@@ -388,6 +407,6 @@ def _unchanged(contents: Iterable[tuple[str, tuple[int, int, int]]]) -> bool:
                 data = f.read()
         except OSError:
             return False
-        if checksum(data) != expected:
+        if digest(data) != expected:
             return False
     return True

@@ -6,11 +6,11 @@ a model are cached (models.loading); a form's figures stay packed until the form
 
 from __future__ import annotations
 
-import marshal
 import zlib
 from collections.abc import Iterable, Mapping
+from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import msgspec
 
@@ -85,6 +85,46 @@ class ModelName(msgspec.Struct, frozen=True, kw_only=True):
     path: str
 
 
+class Header(TypedDict):
+    """Everything that a model says except its forms; the fields are those of `MachineModel`."""
+
+    name: str
+    aliases: tuple[str, ...]
+    title: str
+    isa: str
+    source: str
+    """The source of figures that do not name one."""
+    sources: dict[str, str]
+    parameters: dict[str, Any]
+    stated: tuple[str, ...]
+    """The names of the parameters that the model's files state."""
+    macro_fusion: dict[str, tuple[str, ...]]
+    functions: dict[str, str]
+    ports: tuple[str, ...]
+    resources: tuple[str, ...]
+    llvm: bytes
+    """LLVM's names (models.llvm_names), packed; empty if there are none."""
+
+
+class Tables(msgspec.Struct, frozen=True):
+    """The compiled tables of a model, as they are kept in a file."""
+
+    places: tuple[str, ...]
+    """The folders and files where models were looked for; empty for a model that comes with incc."""
+    files: tuple[tuple[str, str], ...]
+    """The files that the model was read from, with digests; those in the model's own folder are named without it."""
+    header: Header
+    forms: dict[str, bytes]
+    """Each form's entries, packed."""
+    version: str
+
+
+Entries = list[tuple[tuple[str, ...], dict[str, Any]]]
+"""The entries of a form: (conditions, fields), the fewest conditions first."""
+
+_ENTRIES = msgspec.msgpack.Decoder(Entries)
+
+
 class MachineModel:
     """One microarchitecture. It does not change, so everything derived from it stays valid, in any thread."""
 
@@ -134,9 +174,7 @@ class MachineModel:
     version: str
     """A version that changes with the content of the files, and with parameters."""
 
-    def __init__(
-        self, header: dict[str, Any], forms: Mapping[str, bytes], files: tuple[str, ...], version: str
-    ) -> None:
+    def __init__(self, header: Header, forms: Mapping[str, bytes], files: tuple[str, ...], version: str) -> None:
         self.name = header["name"]
         self.aliases = header["aliases"]
         self.title = header["title"]
@@ -145,13 +183,13 @@ class MachineModel:
         self.resources = header["resources"]
         self.functions = _frozen(header["functions"])
         self.parameters = _frozen(header["parameters"])
-        self._stated: tuple[str, ...] = header.get("stated", tuple(header["parameters"]))
+        self._stated = header["stated"]
         self.sources = header["sources"]
         self.files = files
         self.version = version
-        self._source: str = header["source"]
-        self._fusion: dict[str, tuple[str, ...]] = header["macro_fusion"]
-        self._llvm: tuple[Any, ...] | None = header.get("llvm")
+        self._source = header["source"]
+        self._fusion = header["macro_fusion"]
+        self._llvm = header["llvm"]
         self._forms = forms
         self.pieces = {}
         self._cache: dict[tuple[str, frozenset[str]], Form | None] = {}
@@ -169,8 +207,9 @@ class MachineModel:
         packed = self._forms.get(form)
         form_entry = None
         if packed is not None:
-            key, fields = form, {}
-            for conditions, values in marshal.loads(packed):
+            key: str = form
+            fields: dict[str, Any] = {}
+            for conditions, values in _ENTRIES.decode(packed):
                 if traits.issuperset(conditions):
                     fields.update(values)
                     key = form_key(form, conditions)
@@ -191,10 +230,10 @@ class MachineModel:
         """Return the keys of all entries, with their conditions, in the order of the model files."""
         return [form_key(form, c) for form in self._forms for c, _ in self.entries(form)]
 
-    def entries(self, form: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-        """Return the entries of a form as written: (conditions, fields), the fewest conditions first."""
+    def entries(self, form: str) -> Entries:
+        """Return the entries of a form as written."""
         packed = self._forms.get(form)
-        return [] if packed is None else marshal.loads(packed)
+        return [] if packed is None else _ENTRIES.decode(packed)
 
     def forms(self) -> Iterable[str]:
         """Return the names of all forms (`ADD_RM64_R64/m`), without conditions."""
@@ -223,7 +262,9 @@ class MachineModel:
         wrong += () if wrong else [message for _, message in parameters.problems_together(stated, self.ports)]
         if wrong:
             raise ModelError(f"{self.name}: {wrong[0]}")
-        header = {**self.header(), "stated": tuple(stated), "parameters": {**self.parameters, **changes}}
+        header = self.header()
+        header["stated"] = tuple(stated)
+        header["parameters"] = {**self.parameters, **changes}
         mark = zlib.crc32(repr(sorted(stated.items())).encode())
         return MachineModel(header, self._forms, self.files, f"{self.version.partition('+')[0]}+{mark:08x}")
 
@@ -239,23 +280,31 @@ class MachineModel:
         mark = zlib.crc32(repr(sorted(packed.items())).encode())
         return MachineModel(self.header(), {**self._forms, **packed}, self.files, f"{self.version}+{mark:08x}")
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> Header:
         """Return everything of the model except its forms, as compiled tables store it."""
-        header = {
-            name: getattr(self, name) for name in ("name", "aliases", "title", "isa", "ports", "resources", "sources")
+        return {
+            "name": self.name,
+            "aliases": self.aliases,
+            "title": self.title,
+            "isa": self.isa,
+            "source": self._source,
+            "sources": self.sources,
+            "parameters": dict(self.parameters),
+            "stated": self._stated,
+            "macro_fusion": self._fusion,
+            "functions": dict(self.functions),
+            "ports": self.ports,
+            "resources": self.resources,
+            "llvm": self._llvm,
         }
-        header.update(source=self._source, macro_fusion=self._fusion, functions=self.functions, stated=self._stated)
-        header["llvm"] = self._llvm
-        header["parameters"] = self.parameters
-        return header
 
     @property
     def llvm(self) -> Llvm | None:
         """LLVM's names of this core's resources, schedulers and register files, None if LLVM has other resources."""
         if "llvm" not in self.pieces:
-            from incc.models.llvm_names import from_header
+            from incc.models.llvm_names import unpacked
 
-            self.pieces["llvm"] = from_header(self._llvm)
+            self.pieces["llvm"] = unpacked(self._llvm)
         names: Llvm | None = self.pieces["llvm"]
         return names
 
@@ -299,6 +348,6 @@ def _thawed(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def checksum(data: bytes) -> tuple[int, int, int]:
-    """Return a checksum that distinguishes the contents of model files."""
-    return len(data), zlib.crc32(data), zlib.adler32(data)
+def digest(data: bytes) -> str:
+    """Return a digest that distinguishes the contents of model files."""
+    return blake2b(data, digest_size=16).hexdigest()

@@ -39,12 +39,12 @@ from msgspec.structs import replace
 
 from incc.driver.builds import limits
 from incc.driver.builds.project import Project
-from incc.driver.builds.seal import SEAL
 from incc.driver.deliver import DeliveryRequest
 from incc.driver.selection import selected
 from incc.report import types as t
 from incc.report.build import UnitResult
 from incc.support.errors import AnalysisError
+from incc.support.trust import SEAL
 
 if TYPE_CHECKING:
     from incc.driver.cli.own_options import WrapperOptions

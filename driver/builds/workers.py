@@ -20,12 +20,12 @@ from msgspec.structs import replace
 
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
-from incc.driver.builds.seal import distrusted, is_sealed, key_file, read_key
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.messages import collect_seldom
 from incc.frontends.isa import detect, isa
 from incc.report.folder.manifest import OWN
 from incc.support.errors import AnalysisError
+from incc.support.trust import distrusted, is_sealed, key_file, read_key
 
 MOST_TRIES = 2
 """Workers that a job may crash before it is moved to `failed`."""

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from incc.driver import builds
-from incc.driver.builds.seal import KEY_FILE, key_file, make_key, read_key
 from incc.driver.builds.workers import Pool, Queue
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
@@ -22,6 +21,7 @@ from incc.driver.cores import named_cores
 from incc.driver.messages import say
 from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
 from incc.support.errors import AnalysisError
+from incc.support.trust import KEY_FILE, key_file, make_key, read_key, user_folder
 from incc.support.workers import cpus
 
 if TYPE_CHECKING:
@@ -153,6 +153,9 @@ def _cache(options: argparse.Namespace) -> int:
     if not units.folder:
         print("incc-build: no cache: INCC_CACHE is 0, or HOME is not set")
         return OK
+    if why := units.distrusted:
+        print(f"incc-build: the cache is not used: {units.folder}: {why}")
+        return OK
     if options.clear_cache:
         units.clear()
     count, size = units.stats()
@@ -265,11 +268,8 @@ def make_links(environment: Mapping[str, str], incc: str, queue: Queue) -> str:
     The folder is permanent: a build that is configured now keeps the link's path, and later builds without incc-build
     compile through it.
     """
-    base = environment.get("XDG_DATA_HOME", "")
-    if not os.path.isabs(base):
-        home = environment.get("HOME", "")
-        base = os.path.join(home, ".local", "share") if os.path.isabs(home) else ""
-    places = [os.path.join(base, "incc", "links")] if base else []
+    own_folder = user_folder(environment, "XDG_DATA_HOME", ".local/share")
+    places = [os.path.join(own_folder, "links")] if own_folder else []
     places.append(os.path.join(queue.reports, ".incc", "links"))
     own = os.path.realpath(incc)
     for place in places:

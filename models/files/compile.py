@@ -5,10 +5,11 @@ This only runs when there is no cache; everything that is costly to import or to
 
 from __future__ import annotations
 
-import marshal
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from incc.models.files import llvm_table
 from incc.models.files.source import (
@@ -23,7 +24,7 @@ from incc.models.files.source import (
     read_chain,
 )
 from incc.models.forms.rules import INSTRUCTION_SETS
-from incc.models.model import ModelError, checksum
+from incc.models.model import Entries, Header, ModelError, Tables, digest
 from incc.models.notation import form_key, parse_port_set
 from incc.models.schema.kinds import unknown
 from incc.models.schema.parameters import defaults, problems_together
@@ -33,10 +34,14 @@ _MOST_COLUMNS = 64
 """The most ports and resources that the native core takes."""
 
 
-def compile_model(path: str, places: Sequence[str], find: FindModel) -> tuple[Any, ...]:
-    """Return the compiled tables of a model: (files with checksums, header, forms, version).
+def compile_model(path: str, places: Sequence[str], find: FindModel, depends_on: Sequence[str] = ()) -> Tables:
+    """Return the compiled tables of a model. Raises ModelError for the first problem.
 
-    Raises ModelError for the first problem.
+    Args:
+        path: The model's file.
+        places: The folders and files where models are looked for.
+        find: Finds the file of a model that it inherits from.
+        depends_on: The places to store with the tables, which depend on them.
     """
     chain = read_chain(path, places, find)
     header, problems = read_header(chain)
@@ -47,20 +52,18 @@ def compile_model(path: str, places: Sequence[str], find: FindModel) -> tuple[An
         raise ModelError(str(unit))
     forms = {form: pack(entries) for form, entries in merged.items() if entries}
     folder = os.path.dirname(path)
-    files = tuple(
-        (os.path.basename(s.path) if os.path.dirname(s.path) == folder else s.path, s.checksum) for s in chain
-    )
-    version = f"{FORMAT}.{checksum(marshal.dumps([c for _, c in files]))[1]:08x}"
-    return files, header, forms, version
+    files = tuple((os.path.basename(s.path) if os.path.dirname(s.path) == folder else s.path, s.digest) for s in chain)
+    version = f"{FORMAT}.{digest(''.join(d for _, d in files).encode())[:8]}"
+    return Tables(tuple(depends_on), files, header, forms, version)
 
 
-def read_header(chain: Sequence[ModelSource]) -> tuple[dict[str, Any], list[FileProblem]]:
+def read_header(chain: Sequence[ModelSource]) -> tuple[Header, list[FileProblem]]:
     """Return everything that a model says except its forms, and its problems.
 
     `parameters` are complete, defaults included; `stated` names those that the files state.
     """
     own = chain[0]
-    header: dict[str, Any] = {
+    header: Header = {
         "name": own.name.name,
         "aliases": own.name.aliases,
         "title": own.name.title,
@@ -72,7 +75,8 @@ def read_header(chain: Sequence[ModelSource]) -> tuple[dict[str, Any], list[File
         "functions": {},
         "ports": (),
         "resources": (),
-        "llvm": None,
+        "stated": (),
+        "llvm": b"",
     }
     problems = [p for source in chain for p in source.problems()]
     stated: dict[str, Any] = {}
@@ -85,7 +89,7 @@ def read_header(chain: Sequence[ModelSource]) -> tuple[dict[str, Any], list[File
     if with_names is not None and header["ports"]:
         names, wrong = llvm_table.read(with_names.data["llvm"], header["ports"], header["resources"])
         problems += [FileProblem(with_names.place("llvm"), message) for message in wrong]
-        header["llvm"] = None if wrong else llvm_table.pack(names)
+        header["llvm"] = b"" if wrong else msgspec.msgpack.encode(names)
     if not problems:
         for name, message in problems_together(stated, header["ports"]):
             file = next((s for s in chain if name in s.data.get("parameters", {})), own)
@@ -95,7 +99,7 @@ def read_header(chain: Sequence[ModelSource]) -> tuple[dict[str, Any], list[File
     return header, problems
 
 
-def _add_macro_fusion(header: dict[str, Any], source: ModelSource) -> list[FileProblem]:
+def _add_macro_fusion(header: Header, source: ModelSource) -> list[FileProblem]:
     problems = []
     for name, jumps in source.data.get("macro_fusion", {}).items():
         if isinstance(jumps, str):
@@ -106,10 +110,11 @@ def _add_macro_fusion(header: dict[str, Any], source: ModelSource) -> list[FileP
     return problems
 
 
-def _add_ports(header: dict[str, Any], source: ModelSource) -> list[FileProblem]:
+def _add_ports(header: Header, source: ModelSource) -> list[FileProblem]:
     problems = []
     ports = source.data.get("ports", {})
-    for key, setting in (("ports", "names"), ("resources", "resources")):
+    columns: tuple[tuple[Literal["ports", "resources"], str], ...] = (("ports", "names"), ("resources", "resources"))
+    for key, setting in columns:
         names = ports.get(setting, header[key])
         if isinstance(names, list | tuple) and all(isinstance(p, str) for p in names):
             header[key] = tuple(names)
@@ -132,7 +137,7 @@ def _add_ports(header: dict[str, Any], source: ModelSource) -> list[FileProblem]
     return problems
 
 
-def _missing(header: dict[str, Any], path: str) -> list[FileProblem]:
+def _missing(header: Header, path: str) -> list[FileProblem]:
     problems = []
     if not header["ports"]:
         problems.append(FileProblem(path, "no ports: [ports] names = [...] is missing"))
@@ -159,8 +164,9 @@ def unknown_units(chain: Sequence[ModelSource], merged: Forms, resources: Sequen
 
 
 def pack(entries: dict[tuple[str, ...], Entry]) -> bytes:
-    """Return the entries of one form as models.model unpacks them, the fewest conditions first."""
-    return marshal.dumps([(c, entries[c]) for c in by_conditions(entries)])
+    """Return the entries of one form as models.model unpacks them."""
+    ordered: Entries = [(c, entries[c]) for c in by_conditions(entries)]
+    return msgspec.msgpack.encode(ordered)
 
 
 def _deep_update(into: dict[str, Any], values: dict[str, Any]) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import asdict
-
 from incc.models.llvm_names import Llvm, LlvmRegisterFile, LlvmScheduler, LlvmUnit
 
 MARK = "# Names and sizes are LLVM's (incc-model import llvm --resources); which of our units they are, is kept."
@@ -124,13 +122,3 @@ def write(names: Mapping[str, Any]) -> str:
                 lines.append(f"  {{ {', '.join(parts)} }},")
             lines.append("]")
     return "\n".join(lines) + "\n"
-
-
-def pack(names: Llvm) -> tuple[Any, ...]:
-    """Return the names as plain tuples and dictionaries, which marshal takes."""
-    return (
-        names.cpu,
-        tuple([asdict(u) for u in names.units]),
-        tuple([asdict(s) for s in names.schedulers]),
-        tuple([asdict(f) for f in names.register_files]),
-    )

@@ -1,6 +1,6 @@
 """Compiles all models when incc is built: `python models/files/precompile.py SOURCE_FOLDER OUT_FOLDER`.
 
-The tables are those that a first run would leave in its cache, and are read as such (models.loading).
+The tables become those that come with incc (models.cache).
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import tempfile
 
 def main(source: str, out: str) -> None:
     """Write the tables of every model and of their index. Raises ModelError for an invalid model."""
+    # What this user has kept is not used.
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        os.environ.pop(name, None)
     with tempfile.TemporaryDirectory() as folder:
-        # The sources are not laid out as the package is, and the cache must not find what earlier runs left.
+        # The sources are not laid out as the package is.
         os.mkdir(os.path.join(folder, "incc"))
         with open(os.path.join(folder, "incc", "__init__.py"), "wb"):
             pass
-        package = os.path.join(folder, "incc", "models")
         for part in ("frontends", "models", "support"):
             shutil.copytree(
                 os.path.join(source, part),
@@ -28,12 +30,20 @@ def main(source: str, out: str) -> None:
             )
         sys.path.insert(0, folder)
         sys.dont_write_bytecode = True
-        model = importlib.import_module("incc.models.loading")
-        for entry in model.list_models():
-            model.load(entry.path)
-        made = os.path.join(package, "data", "__pycache__")
+        loading = importlib.import_module("incc.models.loading")
+        cache = importlib.import_module("incc.models.cache")
+        compiler = importlib.import_module("incc.models.files.compile")
+        data = loading.data_folder()
+        index = loading.make_index(data, loading.read_heads(loading.model_files(data)))
+        tables = {"models.index": index}
+        for entry in index.entries:
+            path = os.path.join(data, entry.path)
+            tables[entry.path] = compiler.compile_model(path, [data], loading.find_model)
         shutil.rmtree(out, ignore_errors=True)
-        shutil.copytree(made, out)
+        os.makedirs(out)
+        for name, content in tables.items():
+            with open(os.path.join(out, name + cache.ENDING), "wb") as file:
+                file.write(cache.packed(content, loading.COMPILED_VERSION))
 
 
 if __name__ == "__main__":

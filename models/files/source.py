@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from incc.models.model import ModelError, ModelName, checksum
+from incc.models.model import ModelError, ModelName, digest
 from incc.models.notation import form_key, split_key
 from incc.models.schema import fields as schema
 from incc.models.schema.kinds import unknown
@@ -120,12 +120,12 @@ def _name(path: str, data: dict[str, Any]) -> ModelName:
 class ModelSource:
     """One model file as it is written."""
 
-    __slots__ = ("also", "checksum", "data", "forms", "name", "path", "text")
+    __slots__ = ("also", "data", "digest", "forms", "name", "path", "text")
 
     def __init__(self, path: str, text: bytes) -> None:
         self.path = path
         self.text = text
-        self.checksum = checksum(text)
+        self.digest = digest(text)
         try:
             self.data: dict[str, Any] = tomllib.loads(text.decode())
             """All tables except forms and other sources' figures."""

@@ -12,6 +12,8 @@ depends on (the front makes it). It has five parts, which a small program can re
 Readers of an entry set its time of modification, so that the least recently used entries are removed first when the
 cache exceeds its size (INCC_CACHE_SIZE). Entries are complete or absent: they are written to another file and renamed.
 A damaged entry counts as absent.
+
+The folder of entries must belong to the user, and nobody else may write to it; otherwise there are none.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ import time
 from collections.abc import Iterator, Mapping
 
 import msgspec
+
+from incc.support.trust import cache_home, distrusted, make_private
 
 _MAGIC = b"incc unit 1\n"
 _DIGITS = frozenset("0123456789abcdef")
@@ -58,10 +62,7 @@ def cache_folder(environment: Mapping[str, str]) -> str:
     chosen = environment.get("INCC_CACHE", "")
     if chosen:
         return "" if chosen == "0" else os.path.abspath(chosen)
-    if base := environment.get("XDG_CACHE_HOME", ""):
-        return os.path.join(base, "incc") if os.path.isabs(base) else ""
-    home = environment.get("HOME", "")
-    return os.path.join(home, ".cache", "incc") if os.path.isabs(home) else ""
+    return cache_home(environment)
 
 
 def cache_size(environment: Mapping[str, str]) -> int:
@@ -85,10 +86,15 @@ class UnitCache:
         self.folder = os.path.join(folder, "units") if folder else ""
         self.size = size
 
+    @property
+    def distrusted(self) -> str:
+        """The reason why the entries are not used, a clause; "" if there is none."""
+        return distrusted(self.folder, private=True) if self.folder else ""
+
     def find(self, key: str) -> Cached | None:
         """Return the entry of a key; None if there is none."""
         path = self._path(key)
-        if not path:
+        if not path or self.distrusted:
             return None
         try:
             with open(path, "rb") as file:
@@ -103,11 +109,11 @@ class UnitCache:
     def store(self, key: str, entry: Cached) -> bool:
         """Store an entry; return True on success."""
         path = self._path(key)
-        if not path:
+        if not path or not make_private(self.folder):
             return False
         new = f"{path}.{os.getpid()}.new"
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(new, "wb") as file:
                 file.write(_pack(entry))
             os.replace(new, path)
@@ -154,7 +160,7 @@ class UnitCache:
         return os.path.join(self.folder, key[:2], key[2:])
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
-        if not self.folder:
+        if not self.folder or self.distrusted:
             return
         for place in _scan(self.folder):
             if len(place.name) == 2 and place.is_dir(follow_symlinks=False):

@@ -25,8 +25,9 @@ config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["NO_COLOR"] = "1"
 # Nor on what earlier runs have left; tests of the cache name one.
 config.environment["INCC_CACHE"] = "0"
-# The key of jobs.
+# The key of jobs and caches, and tables of models.
 config.environment["XDG_STATE_HOME"] = os.path.join(config.test_exec_root, "Output", "state")
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "Output", "cache")
 if "INCC_GOLDEN" in os.environ:  # make golden
     config.environment["INCC_GOLDEN"] = os.environ["INCC_GOLDEN"]
 

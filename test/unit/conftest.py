@@ -18,9 +18,9 @@ _SETTINGS = {
 for _name in [n for n in os.environ if n in _SETTINGS or n.startswith(("INCC_", "LC_"))]:
     del os.environ[_name]
 os.environ["LANG"] = "C.UTF-8"
-# Jobs are sealed with a key that is kept there.
+# Jobs and caches are sealed with a key that is kept there.
 _state = tempfile.TemporaryDirectory(prefix="incc-test-")
-os.environ["XDG_STATE_HOME"] = _state.name
+os.environ["XDG_STATE_HOME"] = os.environ["XDG_CACHE_HOME"] = _state.name
 
 # No test depends on time, and a busy machine is no test's fault. `make check` takes the same examples every time, so
 # that what fails was broken by the change that is checked; so does `make check-all`, ten times as many (properties.py

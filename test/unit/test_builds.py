@@ -204,6 +204,26 @@ def test_entries_by_their_keys(tmp_path: Path) -> None:
     assert cache.stats() == (0, 0)
 
 
+@pytest.mark.parametrize("wrong", ["link", "group", "everybody"])
+def test_a_cache_that_others_may_write_is_not_used(wrong: str, tmp_path: Path) -> None:
+    cache = UnitCache(str(tmp_path / "cache"))
+    key = "ab" + "0" * 29 + "1"
+    entry = Cached("a.c-1.json", "", b"x")
+    assert cache.store(key, entry)
+    units = tmp_path / "cache" / "units"
+    assert units.stat().st_mode & 0o777 == 0o700
+    if wrong == "link":
+        units.rename(tmp_path / "elsewhere")
+        units.symlink_to(tmp_path / "elsewhere")
+    else:
+        units.chmod(0o770 if wrong == "group" else 0o707)
+    assert cache.distrusted
+    assert cache.find(key) is None
+    assert not cache.store(key, entry)
+    cache.clear()
+    assert (units / "ab" / key[2:]).exists()
+
+
 def test_what_nobody_takes_goes_first(tmp_path: Path) -> None:
     entry = Cached("a.c-1.json", "", b"x" * 1000)
     cache = UnitCache(str(tmp_path), size=10 * len(pack(entry)))
@@ -251,7 +271,7 @@ def test_where_the_cache_is() -> None:
     assert cache_folder({"INCC_CACHE": "0", "HOME": "/h"}) == ""
     assert cache_folder({"INCC_CACHE": "/c", "HOME": "/h"}) == "/c"
     assert cache_folder({"XDG_CACHE_HOME": "/x", "HOME": "/h"}) == "/x/incc"
-    assert cache_folder({"XDG_CACHE_HOME": "x", "HOME": "/h"}) == "", "as the specification has it"
+    assert cache_folder({"XDG_CACHE_HOME": "x", "HOME": "/h"}) == "/h/.cache/incc", "as the specification has it"
     assert cache_folder({"HOME": "/h"}) == "/h/.cache/incc"
     assert cache_folder({}) == ""
     assert [cache_size({"INCC_CACHE_SIZE": text}) for text in ("100", "5k", "2M", "1g")] == [

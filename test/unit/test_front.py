@@ -614,8 +614,20 @@ def test_reports_of_a_folder_and_of_the_cache(tmp_path: Path, cc: str) -> None:
     with (tmp_path / "triad.c").open("a") as source:
         source.write("int more(int a) { return a + 1; }\n")
     assert compiled("-O2") == 1
+    # What others may have written counts as missing.
+    units = tmp_path / "cache/units"
+    assert compiled("-O2") == 0
+    units.chmod(0o770)
+    assert compiled("-O2") == 1
+    units.chmod(0o700)
+    assert compiled("-O2") == 0
+    units.rename(tmp_path / "units")
+    units.symlink_to(tmp_path / "units")
+    assert compiled("-O2") == 1
+    units.unlink()
+    (tmp_path / "units").rename(units)
     # What is damaged counts as missing.
-    for entry in (tmp_path / "cache/units").glob("*/*"):
+    for entry in units.glob("*/*"):
         entry.write_bytes(entry.read_bytes()[:-1])
     assert compiled("-O2") == 1
 

@@ -1,11 +1,13 @@
-"""Imports of views, which import-linter's contracts (pyproject.toml) do not cover."""
+"""Imports that import-linter's contracts (pyproject.toml) do not cover."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import incc
 from incc import views
 
 ALLOWED = (
@@ -26,6 +28,28 @@ def imports_of(path: Path) -> Iterator[str]:
         else:
             continue
         yield from (name for name in names if name.startswith("incc."))
+
+
+EXECUTES = re.compile(r"\b(import|from) (marshal|pickle|shelve|dill|runpy)\b|(?<![.\w])(eval|exec)\(")
+"""Ways to read data that execute what is in them."""
+
+WITHIN_A_PROCESS = {
+    "comparison/side.py",  # kernels of a report in this process's memory
+    "core/known.py",  # writes keys of a dictionary
+    "support/workers.py",  # what forked workers send through a pipe of their own
+}
+
+
+def test_no_file_holds_data_that_could_execute() -> None:
+    (package,) = incc.__path__
+    files = [path for folder in Path(package).iterdir() if folder.is_dir() for path in folder.resolve().rglob("*.py")]
+    assert len(files) > 300
+    found = {
+        "/".join(path.parts[-2:]).replace("python/", "core/")
+        for path in files
+        if EXECUTES.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == WITHIN_A_PROCESS
 
 
 def test_views_import_reports_and_nothing_else() -> None:

@@ -19,12 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.builds.jobs import JobError, compiler_version, read_job, remove_job, run_job
-from incc.driver.builds.seal import SEAL, key_file, make_key, read_key, seal_of
 from incc.driver.builds.workers import Pool, Queue, run_pending
 from incc.report import types as t
 from incc.report.folder import manifest
 from incc.report.folder.cache import UnitCache
 from incc.report.folder.outcome import put_cached
+from incc.support.trust import SEAL, key_file, make_key, read_key, seal_of
 from properties import examples
 
 TEXT = """\

@@ -14,10 +14,10 @@ from test_jobs import fill, make_job
 
 from incc.driver.builds import limits
 from incc.driver.builds.jobs import run_job
-from incc.driver.builds.seal import SEAL, make_key, read_key, seal_of
 from incc.driver.builds.sweep import OLD, sweep_reports, sweep_scratch
 from incc.driver.builds.workers import Pool, Queue, run_pending
 from incc.driver.commands.report import main
+from incc.support.trust import SEAL, make_key, read_key, seal_of
 
 
 @pytest.fixture

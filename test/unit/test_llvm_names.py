@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import astuple
 
@@ -15,7 +16,7 @@ from incc.frontends.unit import Unit
 from incc.models import loading
 from incc.models.files import llvm_table
 from incc.models.importers.llvm import units as llvm_units
-from incc.models.llvm_names import from_header
+from incc.models.llvm_names import unpacked
 from incc.report.build import unit_report
 from settings_fixtures import settings_with
 
@@ -171,8 +172,8 @@ def test_units_of_one_resource_are_numbered() -> None:
     names, wrong = llvm_table.read(TABLE, ("0", "1"), ())
     assert wrong == []
     assert [(u.name, u.number) for u in names.units] == [("A", "0.0"), ("A", "0.1"), ("B", "1")]
-    assert from_header(llvm_table.pack(names)) == names
-    assert from_header(None) is None
+    assert unpacked(msgspec.msgpack.encode(names)) == names
+    assert unpacked(b"") is None
 
 
 @pytest.mark.parametrize(

@@ -173,3 +173,29 @@ def test_a_file_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(ImportFailed, match="the model's header must be written first"):
         merge.import_into(str(tmp_path / "nothing.toml"), "new", given)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_program_that_reads_llvm_is_kept_in_a_private_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from incc.models.importers.llvm import importer
+
+    build = 'echo x >> "$0.calls"; while [ "$1" != -o ]; do shift; done; touch "$2"'
+    for name, text in (("config", "echo 19.1.0"), ("compile", build)):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CXX", str(tmp_path / "compile"))
+    program = Path(importer._program(str(tmp_path / "config")))
+    folder = tmp_path / "cache" / "incc" / "llvm_sched"
+    assert program.parent == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert importer._program(str(tmp_path / "config")) == str(program)
+    assert (tmp_path / "compile.calls").read_text() == "x\n"
+    folder.chmod(0o777)
+    with pytest.raises(ImportFailed, match="everybody can write to it"):
+        importer._program(str(tmp_path / "config"))
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ImportFailed, match="it is a link"):
+        importer._program(str(tmp_path / "config"))

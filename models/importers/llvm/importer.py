@@ -11,9 +11,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -47,6 +47,7 @@ from incc.models.importers.llvm import units as llvm_units
 from incc.models.importers.llvm.features import features_of
 from incc.models.importers.llvm.units import UnitModel
 from incc.models.notation import write_latency, write_numbered_usage
+from incc.support.trust import cache_home, distrusted, make_private
 
 if TYPE_CHECKING:
     import argparse
@@ -322,18 +323,24 @@ def _program(llvm_config: str) -> str:
         return subprocess.run([config, *what], capture_output=True, text=True, check=True).stdout.split()
 
     version = ask("--version")[0]
-    stamp = f"{version}-{int(os.stat(source).st_mtime)}"
-    target = os.path.join(tempfile.gettempdir(), f"incc-llvm-sched-{os.getuid()}-{stamp}", "llvm_sched")
+    with open(source, "rb") as file:
+        stamp = blake2b(file.read(), digest_size=8).hexdigest()
+    home = cache_home(os.environ)
+    folder = os.path.join(home, "llvm_sched")
+    if not home or not make_private(folder):
+        why = distrusted(folder, private=True) if home else "HOME is not set"
+        raise ImportFailed(f"no folder for the program that reads LLVM's models: {why or f'{folder} cannot be made'}")
+    target = os.path.join(folder, f"llvm_sched-{version}-{stamp}")
     if os.path.isfile(target):
         return target
-    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+    new = f"{target}.{os.getpid()}"
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     if compiler is None:
         raise ImportFailed("no C++ compiler: set CXX")
     flags = [f for f in ask("--cxxflags") if not f.startswith("-std=")]
-    command = [compiler, "-std=c++20", "-O1", "-w", *flags, source, "-o", target + ".new"]
+    command = [compiler, "-std=c++20", "-O1", "-w", *flags, source, "-o", new]
     done = subprocess.run([*command, *ask("--ldflags"), *ask("--libs")], capture_output=True, text=True)
     if done.returncode:
         raise ImportFailed(f"cannot build llvm_sched.cpp against LLVM {version}:\n{done.stderr.strip()}")
-    os.replace(target + ".new", target)
+    os.replace(new, target)
     return target

@@ -18,7 +18,8 @@ from incc.models.files import llvm_table
 from incc.models.files.source import Entry
 from incc.models.forms.shapes import VECTOR_BITS, FormDataflow, Shape
 from incc.models.importers.common import read_pairs
-from incc.models.llvm_names import from_header
+from incc.models.llvm_names import unpacked
+from incc.models.model import Header
 from incc.models.notation import Latency, parse_port_set, port_set_name, read_usage, write_latency, write_usage
 
 _JUMPS = "ja jae jb jbe je jg jge jl jle jne jno jnp jns jo jp js"
@@ -47,13 +48,13 @@ class UnitModel(msgspec.Struct, frozen=True, kw_only=True):
     """All ports."""
 
 
-def core_of(header: Mapping[str, Any], kinds: str, features: Iterable[str]) -> UnitModel:
+def core_of(header: Header, kinds: str, features: Iterable[str]) -> UnitModel:
     """Return the core that a model's header (models.files.compile.read_header) describes; `kinds` as in `--kinds`.
 
     Raises ImportFailed for malformed kinds.
     """
     pairs = read_pairs(kinds, "ports by kind", "int=IN01,vector=VX01,branch=JP0")
-    names = from_header(header["llvm"])
+    names = unpacked(header["llvm"])
     units: dict[str, list[str]] = {}
     for unit in names.units if names else ():
         # With patterns, one of our ports stands for only a part of the unit; LLVM's other unit has the port.

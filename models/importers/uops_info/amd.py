@@ -80,7 +80,7 @@ def import_files(
     Without files, the forms are those of `like` on the core's ports. Raises ImportFailed and ModelError.
     """
     places = search_places(search_path)
-    header = compile_model(output, places, find_model)[1]
+    header = compile_model(output, places, find_model).header
     chain = read_chain(find_model(like, places), places, find_model)
     reference, fusion = merge_forms(chain), fusion_classes(chain[:1])
     missing = sorted(set(_FUNCTIONS) - set(header["functions"]))

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from incc.driver.builds.seal import SEAL, read_key, seal_of
+from incc.support.trust import SEAL, read_key, seal_of
 
 TEXT = """\
 \t.type\tsum, @function

@@ -1,8 +1,9 @@
-"""The seal of a job: proof that this user's incc has left it.
+"""Telling what this user's incc has left from what others may have: keyed seals, and folders that are the user's alone.
 
 A job names programs to run and files to write, and waits in a folder that may come from elsewhere, such as an archive.
-So workers take only jobs whose seal is BLAKE2b of `job.json` with a key that only this user can read: the file that
-INCC_KEY_FILE names, or `incc/key` in `$XDG_STATE_HOME` (`~/.local/state`). The front does the same (front/seal.cpp).
+Compiled tables decide what an analysis says, and wait in a folder of caches. Each has a seal, BLAKE2b of its content
+with a key that only this user can read: the file that INCC_KEY_FILE names, or `incc/key` in `$XDG_STATE_HOME`
+(`~/.local/state`). The front does the same for jobs (front/seal.cpp).
 """
 
 from __future__ import annotations
@@ -20,14 +21,31 @@ KEY_FILE = "INCC_KEY_FILE"
 _SIZE = 32
 
 
+def user_folder(environment: Mapping[str, str], variable: str, otherwise: str) -> str:
+    """Return incc's folder in one of the user's base folders; "" if the environment names none.
+
+    Args:
+        environment: The environment.
+        variable: The variable that names the base folder; the XDG specification ignores relative paths there.
+        otherwise: The base folder within HOME if the variable does not name one.
+    """
+    base, home = environment.get(variable, ""), environment.get("HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(home, otherwise) if os.path.isabs(home) else ""
+    return os.path.join(base, "incc") if base else ""
+
+
+def cache_home(environment: Mapping[str, str]) -> str:
+    """Return incc's folder of caches; "" if the environment names none."""
+    return user_folder(environment, "XDG_CACHE_HOME", ".cache")
+
+
 def key_file(environment: Mapping[str, str]) -> str:
     """Return the path of the key; "" if the environment names no place for it."""
     if named := environment.get(KEY_FILE, ""):
         return named
-    state, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
-    if not os.path.isabs(state):
-        state = os.path.join(home, ".local", "state") if os.path.isabs(home) else ""
-    return os.path.join(state, "incc", "key") if state else ""
+    folder = user_folder(environment, "XDG_STATE_HOME", ".local/state")
+    return os.path.join(folder, "key") if folder else ""
 
 
 def read_key(path: str) -> bytes:
@@ -62,7 +80,7 @@ def make_key(path: str) -> None:
 
 
 def seal_of(text: bytes, key: bytes) -> str:
-    """Return the seal of a job's text."""
+    """Return the seal of a text."""
     return hashlib.blake2b(text, digest_size=32, key=key).hexdigest()
 
 
@@ -78,8 +96,11 @@ def is_sealed(place: str, key: bytes) -> bool:
         return False
 
 
-def distrusted(folder: str) -> str:
-    """Return the reason not to take jobs from a folder, a clause; "" if there is none, or no folder."""
+def distrusted(folder: str, private: bool = False) -> str:
+    """Return the reason not to trust what is in a folder, a clause; "" if there is none, or no folder.
+
+    `private`: the folder's group must not be able to write there either.
+    """
     try:
         status = os.lstat(folder)
     except OSError:
@@ -90,4 +111,18 @@ def distrusted(folder: str) -> str:
         return "it is not a folder"
     if status.st_uid != os.geteuid():
         return "it belongs to another user"
-    return "everybody can write to it" if status.st_mode & stat.S_IWOTH else ""
+    others = stat.S_IWOTH | (stat.S_IWGRP if private else 0)
+    if not status.st_mode & others:
+        return ""
+    return "everybody can write to it" if status.st_mode & stat.S_IWOTH else "its group can write to it"
+
+
+def make_private(folder: str) -> bool:
+    """Make a folder that only the user can read, unless it exists; return True if what is in it can be trusted."""
+    try:
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+    except OSError:
+        return False
+    return not distrusted(folder, private=True)
