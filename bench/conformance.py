@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT / "test" / "conformance"))
 
 import mca_lit  # noqa: E402
 import mca_table  # noqa: E402
-from mca_cases import Case, corpus, run_command, run_function  # noqa: E402
+from mca_cases import AS_LLVM_MCA, Case, corpus, run_command, run_function  # noqa: E402
 from mca_masks import ASPECTS, Difference, Facts  # noqa: E402
 
 
@@ -85,7 +85,7 @@ def compare(
     else:
         from incc.driver.commands.mca import main as incc_mca
 
-        got = run_function(incc_mca, ["--compat"], case).facts()
+        got = run_function(incc_mca, AS_LLVM_MCA, case).facts()
     differing, excepted = mca_table.judged(case, expected, got, exceptions)
     return Result(case, differing, excepted)
 
@@ -202,7 +202,7 @@ def main() -> int:
             print("conformance.py: no incc-mca", file=sys.stderr)
             return 1
         if incc and not pathlib.Path(incc[-1]).name.startswith("llvm-mca"):
-            incc = [*incc, "--compat"]
+            incc = [*incc, *AS_LLVM_MCA]
         exceptions = mca_table.read_exceptions()
         # A process has one current folder, so runs in this one follow each other.
         compared = (map if options.in_process else pool.map)(

@@ -598,6 +598,8 @@ class AnalysisOptions(TypedDict, total=False):
     """Folders and files of models that are searched first (default: none)."""
     system_headers: bool
     """Include loops that come only from system headers (default: False)."""
+    trust_includes: bool
+    """Let assembly read the files that `.include` and `.incbin` name (default: False)."""
     ghz: float
     """Clock in GHz, for rates per second; 0 (default) for no rates."""
     measure: bool
@@ -877,6 +879,7 @@ def _settings(
     waits: bool = False,
     model_path: Sequence[Path] = (),
     system_headers: bool = False,
+    trust_includes: bool = False,
     ghz: float = 0.0,
     measure: bool = False,
     trip: int | str = "",
@@ -890,6 +893,7 @@ def _settings(
             functions=_texts("functions", functions),
             regions=_one_of("loops", loops, {"auto": "loops", "marked": "marked"}),
             system_headers=system_headers,
+            trust_includes=trust_includes,
             trips=None if trip == "" else _trips(str(trip)),
         ),
         core=CoreSettings(mcpu=mcpu, model_path=tuple(os.fspath(place) for place in model_path)),

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.driver.settings import Scope, Settings
 from incc.frontends.asm.before import code_before
-from incc.frontends.asm.loops import LoopPath
+from incc.frontends.asm.includes import without_includes
+from incc.frontends.asm.loops import LoopPath, line_list
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, columns_of, parse
 from incc.frontends.asm.regions import (
     innermost_loops,
@@ -234,6 +235,19 @@ def in_gnu_syntax(unit: Unit) -> Unit:
     return replace(unit, assembly=isa(detect(unit.assembly)).in_gnu_syntax(unit.assembly))
 
 
+def with_trust(unit: Unit, scope: Scope) -> Unit:
+    """Return the unit as one that may read other files, or without the directives that do, with a note on them."""
+    if scope.trust_includes:
+        return replace(unit, trusted=True)
+    if unit.reads_files:
+        return unit
+    text, lines = without_includes(unit.assembly)
+    if not lines:
+        return unit
+    note = f".include and .incbin are left out ({line_list(lines)}); --trust-includes has them read files"
+    return replace(unit, assembly=text, notes=(*unit.notes, note))
+
+
 def read_assembly(unit: Unit, isa: str = "") -> Assembly:
     """Parse the unit's assembly. Raises AnalysisError if it is not assembly, or not for `isa` (if that is given)."""
     if unit.assembly.startswith("\x7fELF"):
@@ -336,7 +350,9 @@ def decode_unit(
     try:
         text = without_byte_markers(parsed, unit.assembly) if markers else unit.assembly
         before = code_before(parsed, regions)
-        return isa(parsed.isa).decode_regions(text, regions, unit.assembly_file, before=before, checked=checked)
+        return isa(parsed.isa).decode_regions(
+            text, regions, unit.assembly_file, before=before, checked=checked, trusted=unit.reads_files
+        )
     except DecodeError as error:
         raise AnalysisError(str(error)) from error
 
@@ -355,6 +371,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     """
     choice = model_of(unit, settings)
     check_readable(choice.model)
+    unit = with_trust(unit, settings.scope)
     if settings.scope.regions != "llvm-mca":
         unit = in_gnu_syntax(unit)
     parsed = read_assembly(unit, choice.model.isa)

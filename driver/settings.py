@@ -40,6 +40,8 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """Include loops without any line of the user's."""
     ways: tuple[Literal["paths", "branch"], ...] = ()
     """"paths": analyse every path through loops with branches. "branch": the sides of the first branch."""
+    trust_includes: bool = False
+    """Assembly that was given reads the files that `.include` and `.incbin` name."""
     trips: Trips | None = None
     """Iterations of the source's loops in a call; None to predict no calls."""
     near_trips: bool = False

@@ -390,6 +390,7 @@ class Isa:
         assembler: Sequence[str] | None = None,
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
+        trusted: bool = False,
     ) -> list[KernelCode]:
         """Return the kernels of regions of an assembly text.
 
@@ -401,6 +402,7 @@ class Isa:
             before: the result of `incc.frontends.asm.before.code_before` for the regions, from which the kernels'
                 `entry` and `pace` are computed.
             checked: lines whose refused statements the first kernel lists as well as its own.
+            trusted: let the text read other files.
 
         Raises:
             DecodeError: if the text cannot be decoded at all.

@@ -46,6 +46,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """The file that the command made of the source, as it names it, "" if unknown."""
     way: Literal["given", "second-run", "assembler", "object"] = "given"
     """The text was given, made by a second run of the compiler, handed to the assembler, or read from the object."""
+    trusted: bool = False
+    """The user lets its assembly read other files."""
     notes: tuple[str, ...] = ()
     """Notes on everything in the unit."""
     loops: tuple[CompiledLoop, ...] = ()
@@ -56,3 +58,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """The marks in its sources that a plugin of the compiler has read."""
     mark_errors: tuple[MarkError, ...] = ()
     """The errors that this plugin reports in other marks."""
+
+    @property
+    def reads_files(self) -> bool:
+        """Its assembly may read other files, as that of a compiler's command does in the compilation."""
+        return self.trusted or bool(self.command)

@@ -127,6 +127,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 "analyse only this address range of an object file, in hexadecimal (repeatable)",
                 sets="scope.addresses",
             ),
+            in_table(shared.TRUST_INCLUDES, kind="switch", default=False),
             _switch("raw", "read FILE as plain machine code"),
             _switch("hex", "read FILE as hexadecimal machine code, with empty lines between blocks"),
         ),

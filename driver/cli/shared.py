@@ -24,6 +24,12 @@ OUTPUT = Option(
     into="output",
 )
 UNSAFE = Option("--unsafe", "flag", "measure even if the system cannot keep the code from files and other processes")
+TRUST_INCLUDES = Option(
+    "--trust-includes",
+    "flag",
+    "let assembly read the files that .include and .incbin name (default: leave these out)",
+    sets="scope.trust_includes",
+)
 HTML = Option("--html FILE", "file", "write an HTML page", None)
 COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."
 """The help on sources (driver/sources.py)."""

@@ -24,7 +24,15 @@ from incc.driver.cli.parsers import run
 from incc.driver.commands import bench_ports
 from incc.driver.deliver import write_stream
 from incc.driver.messages import fail, say
-from incc.driver.pipeline import ChosenModel, choose_model, decode_unit, in_gnu_syntax, read_assembly, select
+from incc.driver.pipeline import (
+    ChosenModel,
+    choose_model,
+    decode_unit,
+    in_gnu_syntax,
+    read_assembly,
+    select,
+    with_trust,
+)
 from incc.driver.settings import Scope
 from incc.driver.sources import compiled_source, is_source
 from incc.frontends.asm.regions import marked_regions
@@ -325,7 +333,10 @@ def _unit(path: str, mcpu: str) -> Unit:
         _say(f"note: {note}")
         return unit
     with open(path, encoding="utf-8", errors="replace") as file:
-        return in_gnu_syntax(Unit(assembly=file.read(), assembly_file=path))
+        unit = with_trust(Unit(assembly=file.read(), assembly_file=path), Scope())
+    for each in unit.notes:
+        _say(f"note: {each}")
+    return in_gnu_syntax(unit)
 
 
 def _line_of(unit: Unit, kernel: KernelCode) -> int:

@@ -76,6 +76,7 @@ COMMAND = Command(
             ),
             shared.function("compare", sets="scope.functions"),
             shared.MODEL_PATH,
+            shared.TRUST_INCLUDES,
             shared.jobs("compile, analyse and match"),
         ),
         group(

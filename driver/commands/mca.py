@@ -25,9 +25,10 @@ from incc.driver.pipeline import (
     model_notes,
     read_assembly,
     with_likely_regions,
+    with_trust,
 )
 from incc.driver.selection import selected
-from incc.driver.settings import Settings, with_values
+from incc.driver.settings import Scope, Settings, with_values
 from incc.driver.sources import compiled_source, is_source
 from incc.frontends.asm.llvm_regions import latencies
 from incc.frontends.isa import DecodeError
@@ -161,7 +162,8 @@ def _written_out(text: str, name: str, options: McaOptions) -> str:
     """Return the text with macros and repetitions written out, if LLVM can do it. Raises DecodeError."""
     from incc.driver.llvm_mca.target import written_out
 
-    found = written_out(text, options.narrow, options.given["x86-asm-syntax"] == "intel")
+    given = options.given
+    found = written_out(text, options.narrow, given["x86-asm-syntax"] == "intel", given["trust-includes"])
     if not found:
         tell(
             f"{name}: warning: macros are not seen into, and what .rept and .irp repeat is not analysed: LLVM, which "
@@ -178,6 +180,8 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
     """The assembly to analyse."""
     as_read: str = ""
     """The assembly as it was read, for messages."""
+    notes: tuple[str, ...] = ()
+    """Notes on the assembly."""
     code: MachineCode | None = None
     """Machine code in place of assembly."""
     compiled: Unit | None = None
@@ -240,7 +244,10 @@ def _source(options: McaOptions) -> _Source:
 
             code = narrow(code)
         return _Source(name=name, code=code)
-    text = as_read = text_of(data)
+    as_read = text_of(data)
+    scope = Scope(trust_includes=options.given["trust-includes"])
+    unit = with_trust(Unit(assembly=as_read, assembly_file=name), scope)
+    text = unit.assembly
     if any(directive in text for directive in (".rep", ".irp", ".macro", ".if")):
         try:
             text = _written_out(text, name, options)
@@ -254,7 +261,7 @@ def _source(options: McaOptions) -> _Source:
         from incc.driver.llvm_mca.target import narrow_text
 
         text = narrow_text(text)
-    return _Source(name=name, text=text, as_read=as_read)
+    return _Source(name=name, text=text, as_read=as_read, notes=unit.notes)
 
 
 def _write_marked(source: _Source, options: McaOptions, settings: Settings) -> None:
@@ -282,7 +289,8 @@ def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
         return source.code.report(cores)
     if source.compiled is not None:
         return analyze_for_cores([(source.compiled, [with_likely_regions(source.compiled, core) for core in cores])])
-    return analyze_for_cores([(Unit(assembly=source.text, assembly_file=source.name), cores)])
+    unit = Unit(assembly=source.text, assembly_file=source.name, notes=source.notes)
+    return analyze_for_cores([(unit, cores)])
 
 
 def _finish(

@@ -148,7 +148,7 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
             return text, report, True
     reading: Reading | None = None
     try:
-        reading = read(text, source.triple)
+        reading = read(text, source.triple, source.settings.scope.trust_includes)
     except LimitError:
         if report is None or not _refused(report):
             raise

@@ -74,14 +74,16 @@ def narrow_text(text: str) -> str:
     return NARROW_TARGET + text
 
 
-def written_out(text: str, narrow: bool, intel: bool) -> str:
+def written_out(text: str, narrow: bool, intel: bool, trusted: bool) -> str:
     """Return the text with macros and repetitions written out, "" where LLVM refuses it.
 
-    `narrow`: the text is for 32-bit mode; `intel`: it begins in Intel's syntax. Raises DecodeError if LLVM was stopped.
+    `narrow`: the text is for 32-bit mode; `intel`: it begins in Intel's syntax; `trusted`: it may read files.
+
+    Raises DecodeError if LLVM was stopped.
     """
     from incc.frontends.x86.written_out import written_out as written
 
-    return written(text, "i686-unknown-linux-gnu" if narrow else "", intel)
+    return written(text, "i686-unknown-linux-gnu" if narrow else "", intel, trusted)
 
 
 def notes(mattr: Sequence[str], ignored: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ reported.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import resource
@@ -15,7 +16,8 @@ import signal
 import sys
 import tempfile
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
@@ -24,13 +26,18 @@ from incc.frontends.elf import PROGBITS, RELOCATIONS, RELOCATIONS_IN_PLACE, ElfE
 from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.iced import Narrow
+from incc.support.confined import NotConfinedError, confined
 
 
 class AssemblerError(DecodeError):
     """A failure of the assembler: it is missing, crashed, or failed without naming a line."""
 
 
-class LimitError(AssemblerError):
+class TextError(AssemblerError):
+    """A text that no assembler should be given: another one is not tried."""
+
+
+class LimitError(TextError):
     """A text that takes the assembler too much time or memory. Another assembler would need as much."""
 
 
@@ -206,6 +213,12 @@ class _Dropping:
             if word == ".bss" or (named and name.startswith((".bss", ".tbss"))):
                 self._section = "bss"
         self._previous = before
+
+
+# --- directives that read other files --------------------------------------------------------------------------------
+
+_WRITING = r'(?i)\.inc(?:lude|bin)|\.(?:macro|irpc?|rept?|mri|altmacro)\b|^[ \t]*"|[;:][ \t]*"'
+"""The text of a directive that reads files, or of the means to write one, without which no other file is read."""
 
 
 # --- labels around the wanted statements -----------------------------------------------------------------------------
@@ -406,10 +419,19 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
         raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
 
 
+_GNU = "as"
+
+TRUSTED = "--trusted"
+"""The option of `llvm/assembler.py` for a text that may read other files."""
+
+_CANNOT_LOAD = 127
+"""The exit status of a program whose shared libraries cannot be read."""
+
+
 def _default_commands(narrow: bool) -> list[list[str]]:
     llvm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm", "assembler.py")
     bits = "--32" if narrow else "--64"
-    return [["as", bits], [sys.executable, llvm, bits]]
+    return [[_GNU, bits], [sys.executable, llvm, bits]]
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -420,36 +442,85 @@ class _Result(msgspec.Struct, frozen=True):
     """The object."""
 
 
-def _run(command: Sequence[str], source: str, folder: str, meanwhile: Callable[[], object] | None) -> _Result:
-    """Run one assembler over `source`. Raises OSError if it cannot be started."""
-    paths = [os.path.join(folder, name) for name in ("in.s", "out.o", "messages")]
-    with open(paths[0], "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(source)
-    if os.path.exists(paths[1]):
-        os.unlink(paths[1])
-    actions = [
+def _starting(program: str, arguments: list[str], environment: Mapping[str, str], messages: str) -> Callable[[], int]:
+    """Return a function that starts an assembler with no open files but that for its messages. It raises OSError."""
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 2, paths[2], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+        (os.POSIX_SPAWN_OPEN, 2, messages, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
     ]
-    arguments = [*command, "-o", paths[1], paths[0]]
-    # The messages are parsed, so they must be in English.
-    environment = {**os.environ, "LC_ALL": "C"}
+    # A text could name what this process has inherited, such as the pipe of make, as /dev/fd/3.
+    for name in os.listdir("/dev/fd"):
+        with suppress(OSError):
+            if int(name) > 2 and os.get_inheritable(int(name)):
+                actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
     # Python ignores SIGXFSZ, and processes that it starts inherit that.
-    process = os.posix_spawnp(command[0], arguments, environment, file_actions=actions, setsigdef=[signal.SIGXFSZ])
-    _limit(process, len(source))
+    reset = [signal.SIGXFSZ]
+    return lambda: os.posix_spawnp(program, arguments, environment, file_actions=actions, setsigdef=reset)
+
+
+def _finish(process: int, size: int, meanwhile: Callable[[], object] | None) -> int:
+    """Wait for an assembler, and return its status as `_wait` does."""
+    _limit(process, size)
     status = None
     try:
         if meanwhile is not None:
             meanwhile()
-        status = _wait(process, _patience(len(source)))
+        status = _wait(process, _patience(size))
     finally:
         if status is None:  # an exception is on its way, and must not wait for the assembler
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
+    return status
+
+
+def _check_inputs(dependencies: str, source: str) -> None:
+    """Raise TextError if the assembler has read other files than the source, as a macro can make it."""
+    with open(dependencies, encoding="utf-8", errors="replace") as file:
+        words = file.read().replace("\\\n", " ").partition(": ")[2].split()
+    if any(word != source for word in words):
+        raise TextError(_READS_FILES)
+
+
+def _run(
+    command: Sequence[str], source: str, folder: str, meanwhile: Callable[[], object] | None, trusted: bool
+) -> _Result:
+    """Run one assembler over `source`, which may read other files only if it is `trusted`.
+
+    Raises OSError if the assembler cannot be started, and AssemblerError if it cannot be kept from other files.
+    """
+    paths = [os.path.join(folder, name) for name in ("in.s", "out.o", "messages", "read")]
+    with open(paths[0], "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(source)
+    for path in (paths[1], paths[3]):
+        if os.path.exists(path):
+            os.unlink(path)
+    alone = not trusted and command[0] == _GNU
+    # LLVM's confines itself, once Python has read its modules.
+    options = ["--MD", paths[3]] if alone else [TRUSTED] if trusted and command[0] != _GNU else []
+    arguments = [*command, *options, "-o", paths[1], paths[0]]
+    # The messages are parsed, so they must be in English. With the other variable LLVM writes to a file.
+    environment = {**os.environ, "LC_ALL": "C"}
+    environment.pop("AS_SECURE_LOG_FILE", None)
+
+    start = _starting(command[0], arguments, environment, paths[2])
+    if not alone:
+        status = _finish(start(), len(source), meanwhile)
+    else:
+        try:
+            status = _finish(confined(start, command[0], environment, folder), len(source), meanwhile)
+            if status == _CANNOT_LOAD:
+                raise NotConfinedError(errno.EACCES, "its libraries are in an unusual place")
+        except (NotConfinedError, PermissionError) as error:
+            if re.search(_WRITING, source, re.MULTILINE):
+                why = f"this system cannot keep the assembler from other files ({error.strerror})"
+                raise TextError(f"{why}, and the text may name some; --trust-includes assembles it") from None
+            status = _finish(start(), len(source), meanwhile)
     if -status in _LIMITS:
         most = _LIMITS[-status](len(source))
         raise LimitError(f"the assembler {command[0]!r} was stopped: more than {most}")
+    if alone and os.path.exists(paths[3]):
+        _check_inputs(paths[3], paths[0])
     with open(paths[2], encoding="utf-8", errors="replace") as file:
         messages = file.read()
     data = b""
@@ -521,6 +592,10 @@ def _wait(process: int, seconds: int) -> int:
 
 # Compiled where they are used, because most runs have no messages: those of GNU as and clang, and of llvmlite.
 _ERROR = r"^(?:.*in\.s:(\d+)(?::\d+)?: (?:[Ff]atal )?[Ee]rror: |error: <inline asm>:(\d+):\d+: )(.*)$"
+_DENIED = r"can't open .* for reading|file not found: |Could not find inc(?:lude|bin) file"
+_READS_FILES = "a macro of the text reads another file, which needs --trust-includes"
+_FOREIGN = r"(?!.*in\.s:)[^:]*:\d+: "
+"""The beginning of a message about a line of another file."""
 _UNDEFINED = r"Undefined temporary symbol (\S+)"
 _MNEMONIC = r"[`'\"]([\w.]+)"
 
@@ -556,6 +631,7 @@ def assemble(
     lines: Iterable[int],
     assembler: Sequence[str] | None = None,
     meanwhile: Callable[[], object] | None = None,
+    trusted: bool = False,
 ) -> AssembledLines:
     """Assemble a text and return the bytes of the statements on some of its lines.
 
@@ -565,8 +641,10 @@ def assemble(
         assembler: a command that takes `-o OUT IN`, such as `clang -c -x assembler`; by default `as`, or LLVM's
             assembler if `as` is missing or made for another machine.
         meanwhile: called while the assembler runs.
+        trusted: let the text read other files, by `.include` and `.incbin`.
 
     Raises:
+        TextError: if the text reads other files, or takes too much time or memory.
         AssemblerError: if there is no assembler, or it fails for another reason than a statement that it refuses.
     """
     wanted = set(lines)
@@ -578,13 +656,13 @@ def assemble(
     with _temporary_folder() as folder:
         for index, command in enumerate(commands):
             try:
-                assembled, reasons = _assemble(command, list(marked), statements, folder, meanwhile)
+                assembled, reasons = _assemble(command, list(marked), statements, folder, meanwhile, trusted)
                 if reasons and index + 1 < len(commands):
                     with_bytes = _with_llvm(commands[-1], marked, statements, reasons, folder)
                     if with_bytes is not None:
-                        assembled, reasons = _assemble(command, with_bytes, statements, folder, None)
+                        assembled, reasons = _assemble(command, with_bytes, statements, folder, None, trusted)
                 break
-            except LimitError:
+            except TextError:
                 raise
             except AssemblerError:
                 if index + 1 == len(commands):
@@ -670,7 +748,7 @@ def _each(command: list[str], dialects: list[str], texts: list[str], folder: str
     """Return LLVM's object of each statement in hexadecimal, "" if it refuses the statement; none if LLVM fails."""
     source = "".join(f"{dialect}\t{text}\n" for dialect, text in zip(dialects, texts, strict=True))
     try:
-        result = _run([*command, "--each"], source, folder, None)
+        result = _run([*command, "--each"], source, folder, None, False)
     except (OSError, AssemblerError):
         return []
     return [] if result.status else result.data.decode("ascii").split("\n")[: len(texts)]
@@ -696,6 +774,7 @@ def _assemble(
     statements: list[_Statement],
     folder: str,
     meanwhile: Callable[[], object] | None,
+    trusted: bool,
 ) -> tuple[_Object, dict[int, tuple[Refused, ...]]]:
     """Return the object of a text without the statements that the assembler refuses, and these by their line.
 
@@ -711,10 +790,12 @@ def _assemble(
             # them as long as those to any other section.
             source += '.section .text.incc_undefined,"ax",@progbits\n' + "".join(f"{name}:\n" for name in undefined)
         try:
-            result = _run(command, source, folder, meanwhile)
+            result = _run(command, source, folder, meanwhile, trusted)
         except OSError as error:
             raise AssemblerError(f"cannot run the assembler {command[0]!r}: {error.strerror}") from None
         meanwhile = None
+        if not trusted and re.search(_DENIED, result.messages):
+            raise TextError(_READS_FILES)
         heard.extend(result.messages.splitlines())
         if result.data:
             try:
@@ -728,7 +809,9 @@ def _assemble(
         if result.status < 0:
             raise AssemblerError(f"the assembler {command[0]!r} was ended by signal {-result.status}")
         if not errors and not missing:
-            first = next((m for m in result.messages.splitlines() if "rror" in m), result.messages.strip()[:200])
+            # Other messages may quote what the text includes.
+            own = [m for m in result.messages.splitlines() if not re.match(_FOREIGN, m) or trusted]
+            first = next((m for m in own if "rror" in m), own[0][:200] if own else "")
             raise AssemblerError(
                 f"the assembler {command[0]!r} failed with status {result.status}" + (f": {first}" if first else "")
             )

@@ -290,10 +290,11 @@ class _X86(Isa):
         assembler: Sequence[str] | None = None,
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
+        trusted: bool = False,
     ) -> list[KernelCode]:
         from incc.frontends.x86.kernels import decode_regions
 
-        return decode_regions(text, regions, file_name, assembler, before, checked)
+        return decode_regions(text, regions, file_name, assembler, before, checked, trusted)
 
     def decode_bytes(
         self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True

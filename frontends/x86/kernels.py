@@ -27,6 +27,7 @@ def decode_regions(
     assembler: Sequence[str] | None = None,
     before: Sequence[Before | None] = (),
     checked: Sequence[int] = (),
+    trusted: bool = False,
 ) -> list[KernelCode]:
     """Decode the statements of all regions of one file, with one run of the assembler.
 
@@ -47,10 +48,10 @@ def decode_regions(
     try:
         assembled = _assembled_once(text, assembler)
         if assembled is None or _refused_on(few, assembled):
-            assembled = assemble(text, {*wanted, *earlier, *few}, assembler, meanwhile=_load_decoder)
+            assembled = assemble(text, {*wanted, *earlier, *few}, assembler, _load_decoder, trusted)
         if len(few) < len(checked) and (heard or assembled.refused or _refused_on(few, assembled)):
             few = checked
-            assembled = assemble(text, {*wanted, *earlier, *few}, assembler)
+            assembled = assemble(text, {*wanted, *earlier, *few}, assembler, trusted=trusted)
     except AssemblerError as error:
         raise AssemblerError(f"{file_name}: {error}") from None
 

@@ -15,13 +15,14 @@ _HEAD = '.file\t"<string>"'
 _MARKS = r"incc([<>])(\d+)"
 
 
-def written_out(text: str, triple: str = "", intel: bool = False) -> str:
+def written_out(text: str, triple: str = "", intel: bool = False, trusted: bool = False) -> str:
     """Expand the macros, repetitions and conditions of an assembly text.
 
     Args:
         text: the assembly.
         triple: LLVM's target, x86-64 by default.
         intel: the text begins in Intel syntax.
+        trusted: let the text read other files.
 
     Returns:
         The text with the same number of lines. The statements of a repetition or a macro are in the line where it
@@ -44,7 +45,7 @@ def written_out(text: str, triple: str = "", intel: bool = False) -> str:
         return ""
     if intel:
         marked[0] = f".intel_syntax noprefix; {marked[0]}"
-    output = expanded("\n".join(marked), triple or TRIPLE)
+    output = expanded("\n".join(marked), triple or TRIPLE, trusted)
     if not output:
         return ""
     expansions = _expansions(output)

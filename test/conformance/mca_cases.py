@@ -36,6 +36,8 @@ import msgspec
 from mca_masks import Facts, masked
 
 HERE = Path(__file__).resolve().parent
+AS_LLVM_MCA = ["--compat", "--trust-includes"]
+"""The options with which incc-mca is run in llvm-mca's place; it would not read included files otherwise."""
 _LINE = re.compile(r"\s*(?:#|//|;)\s*CASE( host)?: (.*)")
 _ENVIRONMENT = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE")
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import mca_lit
 import mca_table
 from incc.driver.commands.mca import main
-from mca_cases import HERE, Case, corpus, lines_of, run_command, run_function
+from mca_cases import AS_LLVM_MCA, HERE, Case, corpus, lines_of, run_command, run_function
 from mca_masks import ASPECTS, Facts, diagnostics, differences, masked
 
 DATA = Path(__file__).parent / "data" / "mca"
@@ -133,7 +133,7 @@ def test_what_was_alike_is_alike(group: str) -> None:
     for case in CASES.values():
         if case.group != group or expected.get(case.name) != "alike":
             continue
-        found = run_function(main, ["--compat"], case).facts()
+        found = run_function(main, AS_LLVM_MCA, case).facts()
         counted, _ = mca_table.judged(case, recorded()[case.name], found, exceptions())
         worse += [f"{case.name}: {d.aspect} {d.section}: {d.expected[:3]} {d.got[:3]}" for d in counted[:2]]
     assert worse == []
@@ -144,7 +144,7 @@ def test_what_was_alike_is_alike(group: str) -> None:
 def test_no_case_ends_in_a_traceback(group: str) -> None:
     """Of those that are not alike yet, too: one in five here, every one of them above once it is."""
     for case in [case for case in CASES.values() if case.group == group][::5]:
-        found = run_function(main, ["--compat"], case)
+        found = run_function(main, AS_LLVM_MCA, case)
         assert found.status in (0, 1, 2)
         assert "Traceback" not in found.stderr
 

@@ -76,6 +76,7 @@ COMMAND = Command(
                 "core, or cores separated by commas, or all (default: the host; with -p: each command's target)"
             ),
             shared.MODEL_PATH,
+            shared.TRUST_INCLUDES,
             shared.function("analyse", sets="scope.functions"),
             *shared.formats(
                 *FORMATS,

@@ -19,6 +19,7 @@ from incc.driver.pipeline import (
     host_of,
     report_of,
     with_likely_regions,
+    with_trust,
 )
 from incc.driver.selection import order_of_worth
 from incc.driver.settings import Settings
@@ -121,7 +122,7 @@ class Worker:
         elif isinstance(source, CodeFile):
             yield self._code(source, outcome)
         elif isinstance(source, AssemblyFile):
-            yield self._assembly(source)
+            yield self._assembly(source, outcome)
         elif isinstance(source, SourceFile):
             from incc.driver.sources import compiled_source
 
@@ -172,11 +173,13 @@ class Worker:
         cores = zip(self.cores, self.scan.models, strict=True)
         return [analyze_code(unit, code, core, choice) for core, choice in cores]
 
-    def _assembly(self, file: AssemblyFile) -> list[UnitResult]:
+    def _assembly(self, file: AssemblyFile, outcome: ScanOutcome) -> list[UnitResult]:
         try:
             unit = Unit(assembly=read_input(file.name), assembly_file=file.name)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
+        unit = with_trust(unit, self.cores[0].scope)
+        outcome.notes.extend(f"{file.name}: {note}" for note in unit.notes)
         settings = with_likely_regions(unit, self.cores[0], self.isa)
         scope = replace(settings.scope, system_headers=True)
         return [analyze_unit(unit, replace(core, scope=scope)) for core in self.cores]

@@ -1,7 +1,8 @@
 """A replacement for a missing `as`: `python assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
 
 The code is that of x86-64, or with `--32` of 32-bit x86. With `--each` as well, IN has a statement a line, behind "att"
-or "intel" and a tab, and OUT gets the object of each one in hexadecimal, an empty line for one that is wrong.
+or "intel" and a tab, and OUT gets the object of each one in hexadecimal, an empty line for one that is wrong. Only with
+`--trusted` can IN read other files.
 
 A program of its own because LLVM ends the process when a statement is wrong. Messages are LLVM's, on stderr, with the
 input's name in front.
@@ -35,13 +36,22 @@ def main(arguments: list[str]) -> int:
 
     with open(source, "rb") as code:
         text = code.read()
-    if "--each" in options:
-        data = b"".join(_alone(assemble, line) + b"\n" for line in text.splitlines())
-    else:
-        data = assemble(text)
     with open(output, "wb") as file:
+        if "--each" in options:
+            data = b"".join(_alone(assemble, line) + b"\n" for line in text.splitlines())
+        else:
+            if "--trusted" not in options:
+                open_no_more_files()
+            data = assemble(text)
         file.write(data)
     return 0
+
+
+def open_no_more_files() -> None:
+    """Let this process open no more files, whatever the text says that it assembles."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
 
 
 def _alone(assemble: Callable[[bytes], bytes], line: bytes) -> bytes:
@@ -54,6 +64,7 @@ def _alone(assemble: Callable[[bytes], bytes], line: bytes) -> bytes:
     child = os.fork()
     if not child:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        open_no_more_files()
         prefix = b" noprefix" if dialect == b"intel" else b""
         data = assemble(b".text\n." + dialect + b"_syntax" + prefix + b"\n" + statement + b"\n")
         os.write(here, data.hex().encode())  # some hundred bytes, for which a pipe has room

@@ -70,10 +70,15 @@ _UNFINISHED_FRAME = "Unfinished frame!"
 _UNDECLARED_FILE = "unassigned file number in '.loc'"
 
 
-def read(text: str, triple: str = TRIPLE) -> Reading | None:
+def read(text: str, triple: str = TRIPLE, trusted: bool = False) -> Reading | None:
     """Return LLVM's reading of a text, None if there is no LLVM.
 
     The reading ends with what LLVM finds in the time that a text of this size is given.
+
+    Args:
+        text: The assembly.
+        triple: LLVM's name of the target.
+        trusted: Let the text read other files.
 
     Raises:
         LimitError: LLVM was stopped before it found a mistake.
@@ -90,7 +95,7 @@ def read(text: str, triple: str = TRIPLE) -> Reading | None:
     seconds = float(processor_seconds(len(text)))
     try:
         while len(errors) < MOST and seconds > 0:
-            output, written, used = _run(_joined(lines), triple, seconds)
+            output, written, used = _run(_joined(lines), triple, seconds, trusted)
             seconds -= used
             messages = list(re.finditer(_MESSAGE, output))
             warnings = [_diagnostic(each, lines) for each in messages if each[1] == "warning"]
@@ -103,8 +108,8 @@ def read(text: str, triple: str = TRIPLE) -> Reading | None:
                 errors += _diagnostics(error, lines)
                 if not _blank(lines, int(error[3]) - 1, int(error[4]) - 1, error[5]):
                     break
-            elif not _include(lines, error[2]):
-                start, end, used = _writing(lines, error[2], triple, seconds)
+            elif not (trusted and _include(lines, error[2])):
+                start, end, used = _writing(lines, error[2], triple, seconds, trusted)
                 seconds -= used
                 column = re.compile(_LABELS).match(lines[start].source)
                 message = f"{error[5]} in '{error[6].strip()}', which is written here"
@@ -120,9 +125,9 @@ def read(text: str, triple: str = TRIPLE) -> Reading | None:
     return Reading(diagnostics, written, _joined(lines))
 
 
-def expanded(text: str, triple: str = TRIPLE) -> str:
+def expanded(text: str, triple: str = TRIPLE, trusted: bool = False) -> str:
     """Return the text as LLVM has it after reading, "" if it finds a mistake or there is no LLVM. Raises LimitError."""
-    return _run(_for_any_llvm(text), triple, processor_seconds(len(text)))[1] if _is_available() else ""
+    return _run(_for_any_llvm(text), triple, processor_seconds(len(text)), trusted)[1] if _is_available() else ""
 
 
 # Up to LLVM 19 the operand of a gather had the vector's size, later the element's. All versions take it without any.
@@ -264,7 +269,7 @@ def _include(lines: list[_Line], name: str) -> bool:
     return False
 
 
-def _writing(lines: list[_Line], name: str, triple: str, seconds: float) -> tuple[int, int, float]:
+def _writing(lines: list[_Line], name: str, triple: str, seconds: float, trusted: bool) -> tuple[int, int, float]:
     """Find the repetition or the call of a macro that writes a mistake, of which LLVM does not say the place.
 
     Returns the index of its first line, the index after its last line, and the seconds of the processor that LLVM took.
@@ -273,7 +278,7 @@ def _writing(lines: list[_Line], name: str, triple: str, seconds: float) -> tupl
     left = seconds
     while high - low > 1 and left > 0:
         middle = (low + high) // 2
-        output, _, used = _run(_joined(lines[:middle]), triple, left)
+        output, _, used = _run(_joined(lines[:middle]), triple, left, trusted)
         left -= used
         error = next((each for each in re.finditer(_MESSAGE, output) if each[1] == "error"), None)
         low, high = (low, middle) if error is not None and error[2] == name else (middle, high)
@@ -310,8 +315,8 @@ def _is_available() -> bool:
     return True
 
 
-def _run(text: str, triple: str, seconds: float) -> tuple[str, str, float]:
-    """Let LLVM read a text in a child with this much time.
+def _run(text: str, triple: str, seconds: float, trusted: bool) -> tuple[str, str, float]:
+    """Let LLVM read a text in a child with this much time, which opens no files unless the text is trusted.
 
     Returns its messages, the text that it writes ("" after a mistake), and the seconds of the processor that it took.
     Raises LimitError.
@@ -323,6 +328,8 @@ def _run(text: str, triple: str, seconds: float) -> tuple[str, str, float]:
             os.close(reading)
             _limit(seconds)
             os.dup2(writing, 2)
+            if not trusted:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
             written = _assemble(text, triple)
             with os.fdopen(writing, "w", encoding="utf-8", errors="replace") as answer:
                 answer.write(_WRITTEN + written)

@@ -1,0 +1,115 @@
+"""Programs that can open no files but their own, through Linux's Landlock (since Linux 5.13).
+
+Landlock restricts a thread and what it starts. Therefore a short-lived thread restricts itself and starts the program:
+this process stays as it is, and neither privileges nor a helper program are needed. The loader of the program still
+has to read shared libraries, so the folders of the system's software stay readable.
+
+Source: Linux, Documentation/userspace-api/landlock.rst, and include/uapi/linux/landlock.h.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+R = TypeVar("R")
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION = 1
+"""The flag of `_CREATE_RULESET` that asks for the version of the interface."""
+_BENEATH = 1
+"""A rule for a file, or a folder with everything in it."""
+_WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 1, 1 << 2, 1 << 3
+_ALL = ((1 << 13) - 1 - 1, (1 << 14) - 1 - 1, (1 << 15) - 1 - 1)
+"""The rights that versions 1, 2 and 3 have, without that to execute a file: it also has to be read."""
+_NO_NEW_PRIVILEGES = 38
+"""The option of prctl(2) without which unprivileged threads cannot restrict themselves."""
+
+_SOFTWARE = ("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/nix/store", "/gnu/store")
+_LOADER = ("/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/alternatives")
+_LIBRARIES = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+
+
+class NotConfinedError(OSError):
+    """This system cannot keep a program from files."""
+
+
+def confined(work: Callable[[], R], program: str, environment: Mapping[str, str], folder: str) -> R:
+    """Do some work, which starts a program, in a thread that can use only the files in `folder` and read software.
+
+    Args:
+        work: Starts the program.
+        program: The name of the program.
+        environment: The environment of the program.
+        folder: The folder of its files.
+
+    Raises:
+        NotConfinedError: The kernel has no Landlock, or it is switched off.
+        OSError: The program cannot be started.
+    """
+    results: list[R] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            _restrict(_software(program, environment), folder)
+            results.append(work())
+        except BaseException as error:  # which is the caller's
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="incc-confined")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _software(program: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the files and folders that are read when a program starts."""
+    path = os.path.realpath(shutil.which(program, path=environment.get("PATH")) or program)
+    own = os.path.dirname(path)
+    libraries = [os.path.join(os.path.dirname(own), name) for name in ("lib", "lib64")]
+    named = [part for name in _LIBRARIES for part in environment.get(name, "").replace(" ", ":").split(":") if part]
+    return [*_SOFTWARE, *_LOADER, path, *libraries, *named]
+
+
+def _restrict(readable: Sequence[str], folder: str) -> None:
+    """Restrict this thread, and the processes that it starts, to these files. Raises NotConfinedError."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def call(number: int, *arguments: object) -> int:
+        result = int(libc.syscall(ctypes.c_long(number), *arguments))
+        if result < 0:
+            error = ctypes.get_errno()
+            raise NotConfinedError(error, os.strerror(error))
+        return result
+
+    version = call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
+    handled = _ALL[min(version, len(_ALL)) - 1]
+    attributes = struct.pack("=Q", handled)
+    rules = call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
+    try:
+        allowed = [(name, _READ_FILE | _READ_DIR) for name in readable]
+        for name, rights in (*allowed, (os.devnull, _READ_FILE | _WRITE_FILE), (folder, handled)):
+            with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
+                place = os.open(name, os.O_PATH | os.O_CLOEXEC)
+                try:
+                    # Other rights than these do not apply to a file.
+                    of_place = rights if os.path.isdir(name) else rights & ~_READ_DIR
+                    rule = struct.pack("=Qi", of_place, place)
+                    call(_ADD_RULE, ctypes.c_int(rules), ctypes.c_int(_BENEATH), rule, ctypes.c_uint32(0))
+                finally:
+                    os.close(place)
+        if libc.prctl(_NO_NEW_PRIVILEGES, *(ctypes.c_ulong(n) for n in (1, 0, 0, 0))):
+            raise NotConfinedError(ctypes.get_errno(), "no_new_privs")
+        call(_RESTRICT_SELF, ctypes.c_int(rules), ctypes.c_uint32(0))
+    finally:
+        os.close(rules)
