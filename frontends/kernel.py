@@ -160,6 +160,17 @@ class CompiledLoop(Transformations, frozen=True, kw_only=True):
         return 0 if self.scalable else self.iterations or 0
 
 
+class CodeSpan(msgspec.Struct, frozen=True):
+    """A run of a loop's instructions, placed relative to the symbol before it."""
+
+    symbol: str
+    """The function, or its cold part."""
+    offset: Count
+    """Bytes from the symbol to the first instruction."""
+    bytes: Count
+    """Bytes of the run, with any padding between its instructions."""
+
+
 class Region(msgspec.Struct, frozen=True, kw_only=True):
     """A span of assembly text to analyse."""
 
@@ -176,6 +187,8 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     """The 1-based lines of the instructions on the analysed path, in the order of execution."""
     body_lines: tuple[int, ...]
     """The lines of all instructions; equal to `lines` unless there are branches inside."""
+    runs: tuple[tuple[str, int, int], ...] = ()
+    """Symbol of the function, first and last line of each run of a loop's instructions in the layout."""
     is_loop: bool = False
     """The path ends in a branch back to its start."""
     shape: LoopShape = "innermost"
@@ -443,6 +456,10 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
 
     None if no line of a source is known: the assembly is what the user wrote.
     """
+    spans: tuple[CodeSpan, ...] = ()
+    """The places of all of a loop's instructions; none if they are unknown."""
+    base: int = 0
+    """The offset of the first span's symbol, as `Instruction.offset` counts."""
     pace: int = 0
     """The elements that an iteration advances a loop's counter by, 0 if unknown.
 

@@ -187,8 +187,7 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
     hints = kernel.hints
     headroom = max((m.seen.headroom for m in members), key=lambda h: h.gained)
     ends = (spread.least, spread.most) if spread else (kernel.cycles, kernel.cycles)
-    source = kernel.source
-    machine = seen.code.offset >= 0
+    source, is_text = kernel.source, seen.code.is_text
     return r.RankingRow(
         name=overview.function or kernel.name,
         function=kernel.function,
@@ -196,8 +195,8 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         kernel_id=kernel.kernel_id,
         content_hash=kernel.content_hash,
         source=SourceLocation(file=seen.path(source.file), line=source.line) if source else None,
-        assembly=SourceLocation(file=seen.unit.assembly_file, line=0 if machine else kernel.first_line),
-        label=kernel.name if machine or not kernel.first_line else kernel.label,
+        assembly=SourceLocation(file=seen.unit.assembly_file, line=kernel.first_line if is_text else 0),
+        label=kernel.label if is_text and kernel.first_line else kernel.name,
         model=seen.unit.model.name,
         role=kernel.role.name,
         depth=kernel.depth,

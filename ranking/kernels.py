@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,10 +26,12 @@ class RankedCode(msgspec.Struct, frozen=True, kw_only=True):
     """The source lines that its instructions come from, by file."""
     mnemonics: tuple[str, ...]
     """The mnemonics, in the order of the text."""
-    offset: int
-    """The offset in its function, in bytes; -1 if unknown."""
-    size: int
-    """The size in bytes."""
+    spans: tuple[t.CodeSpan, ...]
+    """The places of all instructions relative to symbols; none if they are unknown."""
+    starts: frozenset[int]
+    """The offsets of its instructions; empty unless all are known."""
+    is_text: bool
+    """True for assembly, whose instructions have lines; False for machine code."""
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,15 +106,20 @@ def code_of(kernel: t.KernelReport, texts: bool) -> RankedCode:
             lines.setdefault(place.file, set()).add(place.line)
     kept = {file: frozenset(numbers) for file, numbers in lines.items()}
     instructions = sorted(kernel.instructions, key=lambda i: i.line)
-    # In text, the name has a label; in machine code, the offset in the function.
-    offset = _OFFSET.search(kernel.name) if instructions and not instructions[0].line else None
-    mnemonics = tuple(mnemonic(instruction.text) for instruction in instructions) if texts else ()
     return RankedCode(
-        lines=kept, mnemonics=mnemonics, offset=int(offset[1], 16) if offset else -1, size=kernel.size.bytes
+        lines=kept,
+        mnemonics=tuple(mnemonic(instruction.text) for instruction in instructions) if texts else (),
+        spans=tuple(kernel.spans) if texts else (),
+        starts=_starts(kernel) if texts else frozenset(),
+        is_text=all(instruction.line for instruction in instructions),
     )
 
 
-_OFFSET = re.compile(r"\+0x([0-9a-f]+)$")
+def _starts(kernel: t.KernelReport) -> frozenset[int]:
+    """Return the offsets of a kernel's instructions, unless it has others than those of the path in its report."""
+    if sum(i.bytes for i in kernel.instructions) != sum(span.bytes for span in kernel.spans):
+        return frozenset()
+    return frozenset([i.offset for i in kernel.instructions if i.offset >= 0])
 
 
 def headroom_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:

@@ -9,6 +9,10 @@ at least half of it; a smaller one is not the body's. Samples weigh kernels dire
 The count of a line or function that belongs to several kernels is divided among those that do its work: a remainder, a
 prologue or a fallback runs little. Kernels of several cores are separate analyses of the same code, and each core's
 kernels get the whole count.
+
+Samples with an offset in their function belong to the kernel whose instructions are there, and to none if no kernel's
+are (`_Function`). The offset is the same in the object, in a shared library and in a program that is moved when it is
+loaded, because linkers do not change the code of functions.
 """
 
 from __future__ import annotations
@@ -24,9 +28,28 @@ from incc.frontends.isa import is_padding, same_mnemonic
 from incc.ranking import types as r
 from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, Sample, Told
 from incc.ranking.kernels import Seen, loops_of, whole
+from incc.report.source.demangle import demangle
+from incc.report.source.demangle import replace as demangled
 
 _WORTH_NAMING = 0.05
 """The share of a profile from which on a file without kernels is named: its reports may be missing."""
+
+
+class _Function(msgspec.Struct, frozen=True):
+    """The kernels of a function, by the offsets of their instructions."""
+
+    spans: list[tuple[int, int, int]]
+    """First offset, offset behind the last instruction, and the kernel's number."""
+    starts: dict[int, frozenset[int]]
+    """The offsets of all instructions of kernels, as far as they are known."""
+
+    def at(self, offset: int) -> list[int]:
+        """Return the kernels with an instruction at an offset."""
+        return [n for begin, end, n in self.spans if begin <= offset < end]
+
+    def refutes(self, offset: int) -> bool:
+        """Return True if an offset is within an instruction, at which no sample of this function can be."""
+        return any(offset not in self.starts[n] for n in self.at(offset) if n in self.starts)
 
 
 class Weighed(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +86,7 @@ class _Weighing:
         self.by_name: dict[str, list[int]] = defaultdict(list)
         self.by_line: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.places: list[dict[str, frozenset[int]]] = []
+        self.functions = _functions(kernels)
         for n, seen in enumerate(kernels):
             kernel = seen.kernel
             names = dict.fromkeys((kernel.function, kernel.function_name))
@@ -96,6 +120,10 @@ class _Weighing:
         # These are the weights of files that have no kernel.
         self.unplaced: dict[str, float] = defaultdict(float)
         self.unknown_elements = 0
+        # Samples of functions without places of instructions, those divided among the loops of functions, and those of
+        # several functions of one name.
+        self.not_located = self.by_function_alone = 0.0
+        self.equal_names: dict[str, int] = {}
 
     def weighed(self) -> Weighed:
         files: list[r.HotFile] = []
@@ -139,6 +167,23 @@ class _Weighing:
             notes.append(f"No kernel belongs to {shown}.")
         if self.models > 1:
             notes.append("Kernels for several cores have the same counts, so each core has all of them.")
+        if self.not_located >= _WORTH_NAMING * total > 0:
+            notes.append(
+                f"{self.not_located / total:.0%} of the samples are in functions whose reports lack the places of "
+                "instructions, so their loops have none of them: perf script -F +srcline adds lines."
+            )
+        if self.by_function_alone >= _WORTH_NAMING * total > 0:
+            notes.append(
+                f"{self.by_function_alone / total:.0%} of the time is known by function only and divided among the "
+                "function's loops, so it is an upper limit: perf script locates samples."
+            )
+        if self.equal_names:
+            name, number = next(iter(self.equal_names.items()))
+            more = f", as for {len(self.equal_names) - 1} more names" if len(self.equal_names) > 1 else ""
+            notes.append(
+                f"{number} functions are called {name}, and the profile does not tell which ran, so each has an equal "
+                f"part of its samples{more}."
+            )
         if self.unknown_elements:
             which = "a loop" if self.unknown_elements == 1 else f"{self.unknown_elements} loops"
             notes.append(
@@ -155,10 +200,16 @@ class _Weighing:
         before = sum(self.amounts)
         # Many samples have the same place.
         samples: dict[Sample, float] = defaultdict(float)
+        located: dict[tuple[str, tuple[str, int]], dict[int, float]] = defaultdict(lambda: defaultdict(float))
         for sample in profile.samples:
-            samples[replace(sample, amount=0.0)] += sample.amount
+            total += sample.amount
+            if sample.offset >= 0 and sample.symbol in self.functions:
+                located[sample.symbol, sample.function][sample.offset] += sample.amount
+            else:
+                samples[replace(sample, amount=0.0)] += sample.amount
+        for (symbol, _), offsets in located.items():
+            self._at_addresses(symbol, offsets)
         for sample, amount in samples.items():
-            total += amount
             self._sample(profile, sample, amount)
         for function in profile.functions:
             total += function.amount
@@ -168,16 +219,25 @@ class _Weighing:
             self._listing(listing)
         return (sum(self.amounts) - before) / self.models, total
 
+    def _at_addresses(self, symbol: str, offsets: Mapping[int, float]) -> None:
+        """Give the samples of a function, by their offsets in it, to the kernels there; each core's get all of them.
+
+        Functions of other files may have the same name. Those whose instructions are elsewhere are not the profile's;
+        the rest share the samples.
+        """
+        for functions in self.functions[symbol].values():
+            refuted = [sum(amount for at, amount in offsets.items() if each.refutes(at)) for each in functions]
+            chosen = [each for each, amount in zip(functions, refuted, strict=True) if amount == min(refuted)]
+            if len({tuple(sorted((begin, end) for begin, end, _ in each.spans)) for each in chosen}) > 1:
+                self.equal_names[symbol] = len(chosen)
+            for each in chosen:
+                for at, amount in offsets.items():
+                    for n in (here := each.at(at)):
+                        self.amounts[n] += amount / len(chosen) / len(here)
+                        self.ways[n]["address"] = None
+
     def _sample(self, profile: Told, sample: Sample, amount: float) -> None:
         of_function = self.by_symbol.get(sample.symbol, [])
-        if sample.offset >= 0:
-            with_places = [n for n in of_function if self.kernels[n].code.offset >= 0]
-            if with_places:
-                codes = {n: self.kernels[n].code for n in with_places}
-                inside = [n for n, code in codes.items() if 0 <= sample.offset - code.offset < code.size]
-                # A sample may also be in the function's code outside its loops.
-                self._divide(inside, amount, "address")
-                return
         if sample.line:
             if sample.file:
                 path = self.paths.find(whole(profile.folder, sample.file))
@@ -192,7 +252,10 @@ class _Weighing:
                 # The function's lines are known, and this line belongs to no loop.
                 self._divide(own, amount, "line")
                 return
-        self._of_function(of_function, amount)
+        if sample.offset >= 0 and of_function:
+            self.not_located += amount
+        else:
+            self._of_function(of_function, amount)
 
     def _around(self, path: str, line: int) -> list[int]:
         """Return the kernels whose range of lines most closely surrounds a line that belongs to none."""
@@ -201,6 +264,7 @@ class _Weighing:
         return [n for length, n in around if length == least]
 
     def _of_function(self, kernels: Sequence[int], amount: float) -> None:
+        self.by_function_alone += amount if kernels else 0.0
         self._divide(kernels, amount, "function")
 
     def _listing(self, listing: FunctionListing) -> None:
@@ -355,6 +419,24 @@ class _Paths:
                 alike.append(candidate)
         # If two have equal ends, it may be either.
         return alike[0] if len(alike) == 1 else ""
+
+
+def _functions(kernels: Sequence[Seen]) -> dict[str, dict[str, list[_Function]]]:
+    """Return the functions with these kernels, by symbol or readable name and by core."""
+    units: dict[tuple[int, str], _Function] = {}
+    functions: dict[str, dict[str, list[_Function]]] = {}
+    readable = demangle(span.symbol for seen in kernels for span in seen.code.spans)
+    for n, seen in enumerate(kernels):
+        for span in seen.code.spans:
+            key = id(seen.unit), span.symbol
+            if key not in units:
+                units[key] = _Function([], {})
+                for name in dict.fromkeys((span.symbol, demangled(span.symbol, readable))):
+                    functions.setdefault(name, {}).setdefault(seen.unit.model.name, []).append(units[key])
+            units[key].spans.append((span.offset, span.offset + span.bytes, n))
+            if seen.code.starts:
+                units[key].starts[n] = seen.code.starts
+    return functions
 
 
 def _by_code(kernels: Sequence[Seen], numbers: Sequence[int]) -> dict[tuple[str, ...], list[int]]:

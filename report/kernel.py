@@ -118,6 +118,7 @@ def kernel_report(
         label=region.label,
         first_line=region.first_line,
         last_line=region.last_line,
+        spans=list(kernel.spans),
         depth=region.depth,
         is_loop=kernel.is_loop,
         isa=kernel.isa,
@@ -326,6 +327,7 @@ def _instructions(
     lines = _lines(kernel)
     described: dict[tuple[bytes, str], Effects] = {}
     llvm_effects = isa(kernel.isa).llvm_effects
+    in_one_function = len({span.symbol for span in kernel.spans}) == 1
     for i, instruction in enumerate(kernel.instructions):
         flags = bound.instruction_flags[i]
         alike = instruction.encoding, instruction.text[:4]  # `rep nop` are the bytes of `pause`
@@ -349,6 +351,7 @@ def _instructions(
                 source=source_lines.get(lines[i]),
                 text=written.text(instruction) if written else instruction.text,
                 bytes=instruction.length,
+                offset=instruction.offset - kernel.base if in_one_function else -1,
                 encoding=(written.encoding(instruction) if written else instruction.encoding).hex(),
                 form=instruction.form,
                 unknown=bool(flags & UNKNOWN),

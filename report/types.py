@@ -19,6 +19,7 @@ from incc.core.figures import Operations, Rates, Summary, Traffic
 from incc.core.figures import Wait as Wait
 from incc.core.prediction import BoundName as BoundName
 from incc.frontends.kernel import Basis, RegionKind, RoleName, Transformations
+from incc.frontends.kernel import CodeSpan as CodeSpan
 from incc.frontends.kernel import Frame as Frame
 from incc.frontends.kernel import LeftOut as LeftOut
 from incc.frontends.kernel import Refused as Refused
@@ -996,6 +997,8 @@ class KernelReport(msgspec.Struct, kw_only=True):
     first_line: Count
     """The region's first line in the assembly."""
     last_line: Count
+    spans: list[CodeSpan] = []
+    """The places of all of the loop's instructions relative to symbols, as profilers name places; empty if unknown."""
     depth: Count
     """The loop's nesting depth; 1 for an outermost loop, 0 for code that is not a loop."""
     is_loop: bool
@@ -1063,6 +1066,8 @@ class InstructionReport(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     bytes: Count
     """The length of its encoding."""
+    offset: int = -1
+    """Bytes from the symbol of the kernel's first span to the instruction; negative if unknown."""
     encoding: Annotated[str, Meta(pattern="^([0-9a-f]{2})*$")]
     """Its bytes in hexadecimal. If texts are LLVM's, the bytes that LLVM's assembler emits for it alone, with zeros for
     relocations and with long jumps."""

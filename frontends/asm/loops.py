@@ -137,12 +137,7 @@ def _region(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, cho
         notes.append(_fork_note(listing, graph, loop, path, forks))
     if indirect:
         notes.append(f"an indirect jump with {indirect} targets inside: analysed the first")
-    # A conditional branch without a block to go to jumps out of the function, to another function's name.
-    leaving = [b for b in path if blocks[b].branch == "conditional" and not blocks[b].taken]
-    leaves = [b for b in path if b in leaving or not found.whole.issuperset(blocks[b].successors)]
-    if len(leaves) > 1:
-        where = line_list(places[blocks[b].instructions[-1]].line for b in leaves)
-        notes.append(f"{len(leaves)} exits ({where}): analysed as if none were taken")
+    notes += _exit_notes(listing, graph, found, path)
     notes += listing.notes(on_path)
 
     source = source_of(places, on_path, places[on_path[-1]].location, (i for b in blocks for i in b.instructions))
@@ -163,12 +158,42 @@ def _region(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, cho
         last_line=max(body_lines),
         lines=lines,
         body_lines=body_lines,
+        runs=_runs(places, graph, loop.body) if chosen is None else (),
         is_loop=True,
         shape=found.shape,
         depth=loop.depth,
         source=source,
         notes=tuple(notes), forks=forks,
     )  # fmt: skip
+
+
+def _exit_notes(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, path: Sequence[int]) -> Sequence[str]:
+    """Return a note on the exits from a loop if a path passes several."""
+    blocks = graph.blocks
+    # A conditional branch without a block to go to jumps out of the function, to another function's name.
+    leaving = [b for b in path if blocks[b].branch == "conditional" and not blocks[b].taken]
+    leaves = [b for b in path if b in leaving or not found.whole.issuperset(blocks[b].successors)]
+    if len(leaves) < 2:
+        return ()
+    where = line_list(listing.places[blocks[b].instructions[-1]].line for b in leaves)
+    return (f"{len(leaves)} exits ({where}): analysed as if none were taken",)
+
+
+def _runs(
+    places: Sequence[InstructionPlace], graph: ControlFlow, body: Iterable[int]
+) -> tuple[tuple[str, int, int], ...]:
+    """Return the function, the first and the last line of each run of blocks that follow each other in the layout."""
+    runs: list[tuple[str, int, int]] = []
+    before = -2
+    for b in sorted(body):
+        instructions, function = graph.blocks[b].instructions, graph.functions[b]
+        first, last = places[instructions[0]].line, places[instructions[-1]].line
+        if b == before + 1 and function == runs[-1][0]:
+            runs[-1] = function, runs[-1][1], last
+        else:
+            runs.append((function, first, last))
+        before = b
+    return tuple(runs)
 
 
 def _shape_note(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop) -> str:

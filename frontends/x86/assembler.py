@@ -51,6 +51,8 @@ class Encoded(msgspec.Struct, frozen=True, kw_only=True):
     section: str
     alignment: int
     """The alignment of the section in bytes."""
+    number: int = 0
+    """The number of the section; several may have one name."""
     offset: int
     """The statement's offset in the section, in bytes."""
     code: bytes
@@ -63,6 +65,8 @@ class AssembledLines(msgspec.Struct, frozen=True):
 
     statements: dict[int, tuple[Encoded, ...]]
     refused: dict[int, tuple[Refused, ...]]
+    symbols: Mapping[str, tuple[int, int]] = {}
+    """The number of the section and the offset of each symbol, with those that mark statements."""
 
 
 # The limits for a file of any size; less is allowed for smaller files. 100 MB of ordinary assembly take 30 s, but
@@ -852,9 +856,10 @@ def _collect(
                 line=statement.line,
                 section=section.name,
                 alignment=section.alignment,
+                number=index,
                 offset=offset,
                 code=_narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
                 relocations=section.relocations[low:high],
             )
         )
-    return AssembledLines({line: tuple(items) for line, items in encoded.items()}, refused)
+    return AssembledLines({line: tuple(items) for line, items in encoded.items()}, refused, assembled.symbols)

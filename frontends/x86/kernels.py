@@ -8,7 +8,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from incc.frontends.kernel import Affine, Before, Instruction, KernelCode, Refused, Region
+from incc.frontends.kernel import Affine, Before, CodeSpan, Instruction, KernelCode, Refused, Region
 from incc.frontends.x86.assembler import AssembledLines, AssemblerError, Encoded, assemble, heard, is_one_statement
 
 ISA = "x86"
@@ -41,8 +41,7 @@ def decode_regions(
     if not regions:
         return []
     wanted = {line for region in regions for line in region.lines}
-    earlier = {line for code in before if code is not None for block in code.lines for line in block}
-    earlier.update(line for region in regions for line in region.around)
+    earlier = _lines_outside(regions, before)
     # Without messages, statements with the same text have the same code, so one of them stands for all.
     few = _different(text, checked)
     try:
@@ -77,6 +76,7 @@ def decode_regions(
                 refusals += of_line[1]
             previous = line
         alignment, unit = _alignment(region, assembled)
+        spans, base = _spans(region, assembled)
         code = before[number] if before else None
         entry: tuple[Affine, ...] = ()
         counted = 0
@@ -100,12 +100,23 @@ def decode_regions(
                 entry=entry,
                 alignment_unit=unit,
                 restarts=restarts,
+                spans=spans,
+                base=base,
                 pace=counted,
             )
         )
     if there := _refused_on(few, assembled):
         kernels[0] = replace(kernels[0], refused=(*kernels[0].refused, *there))
     return kernels
+
+
+def _lines_outside(regions: Sequence[Region], before: Sequence[Before | None]) -> set[int]:
+    """Return the lines of the statements outside of the analysed paths whose code, or place, is needed."""
+    lines = {line for code in before if code is not None for block in code.lines for line in block}
+    for region in regions:
+        lines.update(region.around)
+        lines.update(line for _, first, last in region.runs for line in (first, last))
+    return lines
 
 
 def _alignment(region: Region, assembled: AssembledLines) -> tuple[int, int]:
@@ -115,6 +126,25 @@ def _alignment(region: Region, assembled: AssembledLines) -> tuple[int, int]:
         return 0, 64
     unit = min(64, max(first.alignment, 1))
     return first.offset % unit, unit
+
+
+def _spans(region: Region, assembled: AssembledLines) -> tuple[tuple[CodeSpan, ...], int]:
+    """Return the places of a loop's instructions, and the offset of the first one's symbol in its section.
+
+    Without the statements that the assembler refuses, code is not where it is in the program.
+    """
+    spans = []
+    base = 0
+    for function, first_line, last_line in region.runs if not assembled.refused else ():
+        first, last = (assembled.statements.get(line) for line in (first_line, last_line))
+        number, start = assembled.symbols.get(function, (-1, 0))
+        if not first or not last or not number == first[0].number == last[-1].number:
+            return (), 0
+        spans.append(
+            CodeSpan(function, first[0].offset - start, last[-1].offset + len(last[-1].code) - first[0].offset)
+        )
+        base = start if len(spans) == 1 else base
+    return tuple(spans), base
 
 
 _REPEATED = 4

@@ -18,7 +18,7 @@ from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Section, Span
-from incc.frontends.kernel import Instruction, KernelCode, LeftOut, Region, Relocation, SourceLocation
+from incc.frontends.kernel import CodeSpan, Instruction, KernelCode, LeftOut, Region, Relocation, SourceLocation
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
@@ -70,6 +70,7 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
         offset = chosen[0].offset - section.address
         function_start = code.start_of(offset)
         name = f"{code.names.get(function_start, section.name)}+{offset - function_start:#x}"
+        spans = _spans(code, region)
         kernels.append(
             KernelCode(
                 name=name,
@@ -80,6 +81,8 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
                 alignment=chosen[0].offset % unit,
                 entry=entry_values(chosen, follower) if follower else (),
                 alignment_unit=unit,
+                spans=spans,
+                base=section.address + code.start_of(code.offsets[region.runs[0][1] - 1]),
                 pace=pace(chosen, follower) if follower and paces else 0,
             )
         )
@@ -88,6 +91,18 @@ def _section_kernels(section: Section, container: Container, paces: bool) -> Con
         for r in regions
     ]
     return ContainerCode(kernels, left_out, addresses)
+
+
+def _spans(code: _Code, region: Region) -> tuple[CodeSpan, ...]:
+    """Return the places of a loop's instructions relative to symbols; none if one has no symbol."""
+    spans = []
+    for _, first, last in region.runs:
+        at = code.offsets[first - 1]
+        start = code.start_of(at)
+        if start not in code.names:
+            return ()
+        spans.append(CodeSpan(code.names[start], at - start, code.end_of(last - 1) - at))
+    return tuple(spans)
 
 
 def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCode:
@@ -240,6 +255,10 @@ class _Code:
         """Return the number of the instruction that begins at `offset`, -1 if none does."""
         n = bisect_left(self.offsets, offset)
         return n if n < len(self.offsets) and self.offsets[n] == offset else -1
+
+    def end_of(self, n: int) -> int:
+        """Return the offset behind an instruction."""
+        return self.offsets[n] + self.instruction(n).length
 
     def relocations(self, first: int, end: int) -> tuple[Relocation, ...]:
         low = bisect_left(self._relocated, first)

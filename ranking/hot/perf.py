@@ -65,7 +65,9 @@ def script(path: str, text: str) -> Told:
         if frame[2] == "[unknown]":
             elsewhere += weight
             continue
-        samples.append(Sample(symbol=frame[2], amount=weight, offset=int(frame[3], 16) if frame[3] else -1))
+        offset = int(frame[3], 16) if frame[3] else -1
+        function = (frame[4] or "", int(frame[1], 16) - offset) if offset >= 0 else ("", 0)
+        samples.append(Sample(symbol=frame[2], amount=weight, offset=offset, function=function))
         fresh = True
     if not samples:
         raise HotError(f"{path}: no sample of perf script names its function; run perf script with -F +sym")

@@ -38,6 +38,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     amount: float
     offset: int = -1
     """The offset in the function, in bytes; negative if unknown."""
+    function: tuple[str, int] = ("", 0)
+    """The program or library, and the function's address in it, to tell functions of one name apart."""
     file: str = ""
     """The source file; "" for the function's."""
     line: int = 0

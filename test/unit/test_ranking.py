@@ -22,6 +22,13 @@ from msgspec.structs import force_setattr, replace
 
 import incc.ranking
 from incc.driver.commands.report import main
+from incc.driver.pipeline import analyze_units
+from incc.driver.settings import Scope, Settings
+from incc.frontends.asm.parse import parse
+from incc.frontends.asm.regions import innermost_loops
+from incc.frontends.isa import is_padding
+from incc.frontends.unit import Unit
+from incc.ranking.hot.read import read_hot
 from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, HotFunction, Line, Sample, Told
 from incc.ranking.read import ReadSettings, read_build
 from incc.ranking.types import Ranking
@@ -341,18 +348,114 @@ def test_samples_by_line_and_function() -> None:
     assert weights(kernels, samples(Sample(symbol="g", amount=2.0, offset=-1, file="x.c", line=19))) == [0, 0, 2]
 
 
-def test_samples_by_address_in_machine_code() -> None:
-    made = kernel("f")
-    made.name = "f+0x10"
-    made.instructions = [replace(instruction, line=0, source=None) for instruction in made.instructions]
-    made.source = None
-    inside, behind = (
-        Sample(symbol="f", amount=3.0, offset=0x1C),
-        Sample(symbol="f", amount=5.0, offset=0x20),
-    )  # four instructions of four bytes
-    build = read_build([write("w.json", unit(made))], ReadSettings(code=True))
-    found = weigh(build.seen, [samples(inside, behind, elsewhere=2.0)])
-    assert (found.amounts, found.ways, found.hotness.matched) == ([3.0], [{"address": None}], 0.3)
+def placed(name: str, offset: int, line: int = 3, symbol: str = "", **fields: Any) -> Any:
+    """A loop of four instructions of four bytes at an offset of its function."""
+    made = kernel(name, line, **fields)
+    made.kernel_id, made.content_hash = f"{name}/loop{line}", blake2b(repr(fields).encode(), digest_size=8).hexdigest()
+    made.spans = [t.CodeSpan(symbol or name, offset, 16)]
+    made.instructions = [replace(each, offset=offset + 4 * n) for n, each in enumerate(made.instructions)]
+    return made
+
+
+def at(symbol: str, offset: int, amount: float, start: int = 0x1000) -> Sample:
+    return Sample(symbol=symbol, amount=amount, offset=offset, function=("/bin/x", start))
+
+
+def test_samples_at_addresses_are_those_of_the_loop_there() -> None:
+    loops = [placed("f", 0x10), placed("f", 0x30, 9), placed("g", 0, 20), placed("f", 8, 11, symbol="f.cold")]
+    found = samples(at("f", 0x1C, 3), at("f", 0x20, 5), at("f", 0x30, 7), at("f.cold", 8, 2), at("f.cold", 0, 1),
+                    elsewhere=2.0)  # fmt: skip
+    build = read_build([write("w.json", unit(*loops))], ReadSettings(code=True))
+    result = weigh(build.seen, [found])
+    assert result.amounts == [3, 7, 0, 2]
+    assert result.ways == [{"address": None}, {"address": None}, {}, {"address": None}]
+    assert (result.hotness.matched, result.hotness.notes) == (0.6, [])
+
+
+def test_samples_of_functions_of_one_name_go_where_instructions_are() -> None:
+    one, other = unit(placed("f", 0x10, file="a.c"), source="a.c"), unit(placed("f", 0x12, file="b.c"), source="b.c")
+    build = read_build([write("w.json", one, other)], ReadSettings(code=True))
+    # The offset 0x1e is within an instruction of the first function, and begins one of the second.
+    assert weigh(build.seen, [samples(at("f", 0x1E, 2), at("f", 0x10, 5))]).amounts == [0, 2]
+    both = samples(at("f", 0x1E, 2), at("f", 0x14, 6, start=0x2000))
+    assert weigh(build.seen, [both]).amounts == [6, 2]
+    # Nothing tells them apart: each has half.
+    result = weigh(build.seen, [samples(at("f", 0x40, 8))])
+    assert (result.amounts, len(result.hotness.notes)) == ([0, 0], 2)
+    assert "2 functions are called f" in " ".join(result.hotness.notes)
+
+
+def test_samples_of_equal_code_are_divided() -> None:
+    units = [unit(placed("f", 0x10), output=f"{name}.o") for name in "ab"]
+    build = read_build([write("w.json", *units)], ReadSettings(code=True))
+    result = weigh(build.seen, [samples(at("f", 0x10, 8))])
+    assert (result.amounts, result.hotness.notes) == ([4, 4], [])
+
+
+def test_samples_that_cannot_be_located_are_nobodys() -> None:
+    """The report of a text whose function has no symbol has no places of instructions."""
+    result = weigh(
+        read_build([write("w.json", unit(kernel("f")))], ReadSettings(code=True)).seen, [samples(at("f", 4, 8))]
+    )
+    assert result.amounts == [0]
+    assert "100% of the samples are in functions whose reports lack the places" in " ".join(result.hotness.notes)
+    lines = samples(Sample(symbol="f", amount=8, offset=4, file="x.c", line=3))
+    assert weights([kernel("f")], lines) == [8]
+
+
+SEVERAL = """\
+static int helper(const int *a, int n) {{ int s = {first}; for (int i = 0; i < n; i++) s = s * 3 + a[i]; return s; }}
+int {name}(int *a, int n, int m) {{
+    int s = helper(a, n);
+    for (int i = 0; i < m; i++) if (a[i] > 100) a[i] = a[i] / 7 + i; else s ^= a[i] << (i & 7);
+    while (n-- > 0) {{ s += a[n & 63]; if (__builtin_expect(s > 1000, 0)) for (int k = s; k > m; k--) s ^= s >> 3; }}
+    return s;
+}}
+static __attribute__((noinline)) int equal(const int *a, int n) {{ int s = 0; {body} return s; }}
+int call_{name}(int *a, int n) {{ return equal(a, n) + equal(a + 1, n); }}
+"""
+
+
+@pytest.mark.parametrize("options", [["-fPIE", "-pie"], ["-no-pie", "-O3", "-march=x86-64-v3"]], ids=" ".join)
+def test_each_instruction_of_a_program_is_given_to_its_loop(options: list[str]) -> None:
+    """A sample at each instruction of a linked program: each kernel has those between its backward jump and its target.
+
+    The loops are of functions with several, inlined, with a cold part, and in static functions of one name.
+    """
+    bodies = {
+        "one": "for (int i = 0; i < n; i++) s += a[i] * a[i + 1];",
+        "two": "while (n > 3) s = s * a[n--] + (s >> 2);",
+    }
+    main_text = "int one(int*,int,int),two(int*,int,int),call_one(int*,int),call_two(int*,int);int a[99];"
+    main_text += "int main(){return one(a,9,5)+two(a,9,5)+call_one(a,9)+call_two(a,9);}"
+    Path("main.c").write_text(main_text)
+    for n, (name, body) in enumerate(bodies.items()):
+        Path(f"{name}.c").write_text(SEVERAL.format(name=name, first=n, body=body))
+        subprocess.run(["gcc", "-O2", *options, "-S", f"{name}.c"], check=True)
+    subprocess.run(["gcc", "-O2", *options, "main.c", "one.s", "two.s", "-o", "program"], check=True)
+    reports = []
+    for name in bodies:
+        compiled = Unit(assembly=Path(f"{name}.s").read_text(), assembly_file=f"{name}.s", source=f"{name}.c")
+        reports += analyze_units([compiled], Settings(scope=Scope(regions="loops"))).units
+    seen = read_build([write("w.json", *reports)], ReadSettings(code=True)).seen
+    shown = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", "program"], check=True, capture_output=True, text=True
+    )
+    symbol, first, rows = "", 0, []
+    for line in shown.stdout.splitlines():
+        if head := re.match(r"([0-9a-f]+) <(.*)>:$", line):
+            first, symbol = int(head[1], 16), head[2]
+        elif (instruction := re.match(r" +([0-9a-f]+):\t(.*)$", line)) and not is_padding(instruction[2].split()[0]):
+            address = int(instruction[1], 16)
+            place = f"{address + 0x55550000:x} {symbol}+{address - first:#x} (/bin/prog)"
+            rows.append(f"prog  1234/1234 [003] 12.345: 1 cycles:u: {place}")
+    Path("hot").write_text("\n".join(rows) + "\n")
+    amounts = weigh(seen, [read_hot("hot")]).amounts
+    regions = [region for name in bodies for region in innermost_loops(parse(Path(f"{name}.s").read_text()))[0]]
+    expected = [len(region.body_lines) for region in regions]
+    assert amounts == expected
+    assert len(expected) >= 8
+    assert {region.shape for region in regions} == {"innermost", "partial"}
 
 
 def test_samples_at_the_code_that_a_disassembly_shows() -> None:
