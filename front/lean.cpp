@@ -234,6 +234,10 @@ void Lean::unitsOfFiles() {
     Unit.Way = Given ? "given" : Chosen == Way::Object ? "object" : "assembler";
     Unit.File = absolute(Given ? Source : Unit.Output, Work.Folder);
     Unit.Own = false;
+    if (!Given && Asked.has({"-emit-llvm"})) {
+      log("note: " + Unit.Source + ": nothing to analyse: -emit-llvm writes LLVM IR, not code");
+      continue;
+    }
     std::string Start;
     if (!isFile(Unit.File)) {
       skip(Unit.Source, "no file " + Unit.File);
@@ -248,10 +252,6 @@ void Lean::unitsOfFiles() {
     if (Unit.Way == "object" && isLto(Asked.Arguments)) {
       log("note: " + Unit.Source +
           ": nothing to analyse: -flto; machine code is made when linking");
-      continue;
-    }
-    if (Unit.Way == "assembler" && Asked.has({"-emit-llvm"})) {
-      log("note: " + Unit.Source + ": nothing to analyse: -emit-llvm writes LLVM IR, not code");
       continue;
     }
     Work.Units.push_back(std::move(Unit));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -364,14 +365,16 @@ class _Build:
         if self.pool is not None and self.pool.aside:
             aside = ", ".join(self.pool.aside)
             _say(f"warning: the analysis of these jobs crashed; they are kept in {self.queue.failed}: {aside}")
-        lines = log.lines()
+        if refusal := _refusal(self.queue.reports):
+            _say(f"warning: {self._folder()}: {refusal}; reports are missing")
+        lines = len(log.lines())
         if lines:
             _say(f"warning: {lines} {'message' if lines == 1 else 'messages'} in {log.path}")
         if left:
             wait = "unit waits" if left == 1 else "units wait"
             _say(f"{left} {wait} for analysis; run incc-report --drain {self._folder()}")
         if not self.stopped:
-            self._report(status, manifest.lines(), failed=lines > 0)
+            self._report(status, _reports_in(manifest.lines()), failed=bool(lines or refusal))
         return status
 
     def _folder(self) -> str:
@@ -432,7 +435,7 @@ class _Build:
         import subprocess
 
         if not reports and not os.path.exists(os.path.join(self.queue.reports, ".incc", "manifest.jsonl")):
-            if self.pool is not None:
+            if self.pool is not None or failed:
                 why = "" if failed else ": the build writes its reports to other folders"
                 _say(f"no report in {self._folder()}{why}")
             elif status:
@@ -484,14 +487,31 @@ class _Grown:
         except OSError:
             self._start = 0
 
-    def lines(self) -> int:
-        """Return the number of new lines."""
+    def lines(self) -> list[bytes]:
+        """Return the new lines."""
         try:
             with open(self.path, "rb") as file:
                 file.seek(self._start)
-                return file.read().count(b"\n")
+                return file.read().splitlines()
         except OSError:
-            return 0
+            return []
+
+
+def _reports_in(lines: list[bytes]) -> int:
+    """Return the number of reports that these lines of the manifest list; a report that was replaced counts once."""
+    return len({match[1] for line in lines if (match := re.search(rb'"report":("(?:[^"\\]|\\.)*")', line))})
+
+
+def _refusal(folder: str) -> str:
+    """Return the reason why nothing can be written to a folder, "" if something can."""
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(4096))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 if __name__ == "__main__":

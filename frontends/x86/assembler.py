@@ -38,7 +38,7 @@ class TextError(AssemblerError):
 
 
 class LimitError(TextError):
-    """A text that takes the assembler too much time or memory. Another assembler would need as much."""
+    """A text that takes the assembler too much time, memory or disk space. Another assembler would need as much."""
 
 
 class Encoded(msgspec.Struct, frozen=True, kw_only=True):
@@ -423,6 +423,10 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
         raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
 
 
+def _full(folder: str) -> LimitError:
+    return LimitError(f"no space left in the temporary folder {os.path.dirname(folder)}")
+
+
 _GNU = "as"
 
 TRUSTED = "--trusted"
@@ -796,6 +800,8 @@ def _assemble(
         try:
             result = _run(command, source, folder, meanwhile, trusted)
         except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise _full(folder) from None
             raise AssemblerError(f"cannot run the assembler {command[0]!r}: {error.strerror}") from None
         meanwhile = None
         if not trusted and re.search(_DENIED, result.messages):
@@ -813,6 +819,8 @@ def _assemble(
         if result.status < 0:
             raise AssemblerError(f"the assembler {command[0]!r} was ended by signal {-result.status}")
         if not errors and not missing:
+            if os.statvfs(folder).f_bavail == 0:
+                raise _full(folder)
             # Other messages may quote what the text includes.
             own = [m for m in result.messages.splitlines() if not re.match(_FOREIGN, m) or trusted]
             first = next((m for m in own if "rror" in m), own[0][:200] if own else "")

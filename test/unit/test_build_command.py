@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -54,6 +55,16 @@ def test_links_lead_to_incc_for_what_is_in_path(tmp_path: Path) -> None:
         assert {name: os.readlink(Path(links) / name) for name in os.listdir(links)} == dict.fromkeys(
             ["ccache", "g++-12", "gcc"], str(incc)
         )
+
+
+def test_a_report_that_is_written_twice_counts_once(tmp_path: Path) -> None:
+    grown = build._Grown(str(tmp_path / "manifest.jsonl"))
+    names = ["a.c-1.json", 'x"y\\.json', "a.c-1.json", "b.c-1.json"]
+    lines = [
+        json.dumps({"digest": "", "report": name, "source": '"report":"no"'}, separators=(",", ":")) for name in names
+    ]
+    (tmp_path / "manifest.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    assert build._reports_in(grown.lines()) == 3
 
 
 def test_an_unknown_core_ends_the_build_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

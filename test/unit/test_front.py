@@ -735,6 +735,16 @@ def test_strict(tmp_path: Path) -> None:
     assert (tmp_path / "triad.o").exists()
 
 
+@each_clang
+def test_intermediate_code_has_a_note(lean: Lean, cc: str) -> None:
+    for option in ("-c", "-S"):
+        lean.log.unlink(missing_ok=True)
+        lean(cc, "-O2", "-emit-llvm", option, "triad.c", sources=["triad.c"])
+        assert lean.log.read_text() == (
+            "incc: note: triad.c: nothing to analyse: -emit-llvm writes LLVM IR, not code\n"
+        )
+
+
 @needs_gcc
 def test_a_folder_of_links_is_hidden_from_compilers(tmp_path: Path) -> None:
     """What a compiler says of itself is what it would say without incc, however it was called."""

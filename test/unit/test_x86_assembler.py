@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86 import assembler
-from incc.frontends.x86.assembler import AssembledLines, AssemblerError, assemble, read_object
+from incc.frontends.x86.assembler import AssembledLines, AssemblerError, LimitError, assemble, read_object
 
 LLVM = [sys.executable, str(Path(assembler.__file__).parent / "llvm" / "assembler.py")]
 
@@ -260,6 +261,18 @@ def test_assembler_fails_without_a_line(tmp_path: Path) -> None:
     script.write_text("#!/bin/sh\necho 'as: fatal error: out of luck' >&2\nexit 3\n")
     script.chmod(0o755)
     with pytest.raises(AssemblerError, match="failed with status 3: as: fatal error: out of luck"):
+        assemble("nop\n", [1], [str(script)])
+
+
+def test_a_full_disk_is_not_the_assembler_s_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "as"
+    script.write_text("#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    full = list(os.statvfs(tmp_path))
+    full[4] = 0
+    monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result(full))
+    with pytest.raises(LimitError, match=f"no space left in the temporary folder {tmp_path}$"):
         assemble("nop\n", [1], [str(script)])
 
 
