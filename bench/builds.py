@@ -1,16 +1,18 @@
 """Real projects, built without incc and with it: `bench/builds.py --folder DIR [PROJECT …]`.
 
 Each project is unpacked to one place, configured, built and tested several times: twice without incc, then once for
-each way in which incc can be there (`--ways`). In front of PATH stands a folder with the compilers' names, which are
-links to the compilers in the plain builds and to incc in the others, so that no file of a build has another name in
-it. What two plain builds make alike must be made alike with incc, byte for byte: files that configure writes, and all
-that the build makes. What differs between the two (dates, times of tests) is no fault and is counted.
+each way in which incc can be there (`--ways`). In front of PATH stands a folder with the compilers' names. They are
+links to incc where it is in the compiler's place, and links to the compilers in plain builds and under incc-build,
+which has to find them itself. What two plain builds make alike must be made alike with incc, byte for byte: files that
+configure writes, and all that the build makes. What differs between the two (dates, times of tests) is no fault and is
+counted.
 
 Printed are, for each way: sources with a report, kernels, instructions that the model does not know, processor and
 wall time of the build as multiples of the plain one (the faster of the two), and whether files, configuration and
 tests agree.
 
-Sources come from Debian's archive through `apt-get source`, with the mirrors that apt is set up for, and stay in DIR.
+Sources come from Debian's archive through `apt-get source`, with the mirrors that apt is set up for, or from PyPI, and
+stay in DIR.
 Needed are, by project, make, cmake, ninja and meson. Nothing is installed, and nothing outside of DIR is written.
 """
 
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import hashlib
 import json
 import os
@@ -58,12 +61,15 @@ class Sources(msgspec.Struct, frozen=True):
     within: dict[str, pathlib.Path]
 
 
-WAYS = ("off", "lean", "full", "deferred", "build", "build-full", "again")
+UNDER_BUILD = ("build", "build-full", "configured", "again")
+
+WAYS = ("off", "lean", "full", "deferred", *UNDER_BUILD)
 """The ways of using incc, each with an empty cache except `again`.
 
 off: in the compiler's place, without analysis; lean, full: requested by the environment, with analyses within each
-command; deferred: lean, with INCC_DEFER=1 (the analysis by incc-report is timed separately); build, build-full: under
-incc-build, with its workers; again: as build, a second time with the cache filled.
+command; deferred: lean, with INCC_DEFER=1 (the analysis by incc-report is timed separately); build, build-full: a tree
+that was configured without incc, under incc-build; configured: also configured under incc-build, which gives trees of
+CMake the paths of its links; again: as build, a second time with the cache filled.
 """
 
 HEADING = (
@@ -116,6 +122,9 @@ def main() -> int:
     incc = shutil.which("incc")
     if not incc:
         parser.error("no incc in PATH")
+    # What a build leaves becomes this process's.
+    pr_set_child_subreaper = 36
+    ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
@@ -182,13 +191,14 @@ def compared(
     for way in ways:
         reports = folder / "reports" / f"{name}-{way}"
         emptied(reports)
+        names = compilers if way in UNDER_BUILD else wrapped
         if way != "again":
             shutil.rmtree(cache, ignore_errors=True)
         elif not cache.exists():
             first = environment("build", reports, cache, behind)
-            built(project, sources, folder, wrapped, first, options.jobs, "build")
+            built(project, sources, folder, names, first, options.jobs, "build")
             emptied(reports)
-        run = built(project, sources, folder, wrapped, environment(way, reports, cache, behind), options.jobs, way)
+        run = built(project, sources, folder, names, environment(way, reports, cache, behind), options.jobs, way)
         if run.failed:
             yield {"project": name, "way": way, "problem": f"FAILS with incc: {run.failed}", "same": False}
         else:
@@ -222,15 +232,17 @@ def outcome(plain: list[Run], run: Run, reports: pathlib.Path, way: str) -> dict
 
 def environment(way: str, reports: pathlib.Path, cache: pathlib.Path, behind: pathlib.Path) -> dict[str, str]:
     """Return the variables that a way adds."""
-    variables = {"PATH_BEHIND": str(behind), "INCC_CACHE": str(cache)}
+    variables = {"INCC_CACHE": str(cache), "XDG_DATA_HOME": str(cache.with_name("data"))}
     if way != "off":
         variables["INCC_MODE"] = "full" if way in ("full", "build-full") else "lean"
     if way in ("lean", "full", "deferred"):
         variables |= {"INCC_ANALYZE": "1", "INCC_OUTPUT": str(reports), "INCC_FORMAT": "json"}
     if way == "deferred":
         variables["INCC_DEFER"] = "1"
-    if way in ("build", "build-full", "again"):
+    if way in UNDER_BUILD:
         variables["REPORTS"] = str(reports)
+    else:
+        variables["PATH_BEHIND"] = str(behind)
     return variables
 
 
@@ -267,17 +279,22 @@ def built(
                 shell, cwd=source, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
             ).returncode
 
-        # incc is there when a project is configured, too.
-        if step(project.configure, variables if way in ("lean", "full", "deferred") else quiet):
-            return Run(failed=project.configure)
-        configured = digests(source)
         wrapped = ("incc-build", "-o", reports, "--") if reports else ()
+        # incc is there when a project is configured, too.
+        analysed = way in ("lean", "full", "deferred", "configured")
+        if step(project.configure, variables if analysed else quiet, wrapped if way == "configured" else ()):
+            return Run(failed=project.configure)
+        links_of_build = pathlib.Path(added.get("XDG_DATA_HOME", "")) / "incc" / "links"
+        renamed = (bytes(links_of_build), bytes(front)) if way == "configured" else None
+        configured = digests(source, renamed)
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         if step(project.build.format(jobs=jobs), variables, wrapped):
             return Run(failed=project.build)
-        wall, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        wall = time.monotonic() - start
+        reap()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    made = digests(source)
+    made = digests(source, renamed)
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     tested = subprocess.run(project.test, shell=True, cwd=source, env=quiet, check=False, **streams)
     # Times and counts differ between two runs of the same tests.
@@ -298,13 +315,21 @@ def links(folder: pathlib.Path, names: dict[str, str]) -> None:
         (folder / name).symlink_to(target)
 
 
-def digests(folder: pathlib.Path) -> dict[str, str]:
-    """Return the digests of all files below a folder except logs."""
+def reap() -> None:
+    """Wait for processes that a build has left (incc's workers), whose time counts as the build's."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
+
+
+def digests(folder: pathlib.Path, renamed: tuple[bytes, bytes] | None = None) -> dict[str, str]:
+    """Return the digests of all files below a folder except logs. `renamed`: a path, and the one to take it for."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         if path.is_file() and not path.is_symlink() and not _LOGS.search(name):
-            found[name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+            content = path.read_bytes().replace(*renamed) if renamed else path.read_bytes()
+            found[name] = hashlib.blake2b(content, digest_size=16).hexdigest()
     return found
 
 
@@ -336,6 +361,18 @@ def fetched(package: str, folder: pathlib.Path) -> pathlib.Path:
     place = folder / "sources"
     if found := archive_of(package, place):
         return found
+    if package.startswith(PYPI):
+        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
+        pip += ["--no-binary", ":all:", "--dest", str(place), package.removeprefix(PYPI)]
+        subprocess.run(pip, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    else:
+        fetch_from_debian(package, place, folder)
+    if found := archive_of(package, place):
+        return found
+    raise LookupError(f"no archive of {package}")
+
+
+def fetch_from_debian(package: str, place: pathlib.Path, folder: pathlib.Path) -> None:
     lists = folder / "apt"
     (lists / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (lists / "cache" / "archives" / "partial").mkdir(parents=True, exist_ok=True)
@@ -349,14 +386,16 @@ def fetched(package: str, folder: pathlib.Path) -> pathlib.Path:
         (lists / "sources.list").write_text("".join(f"{text}\n" for text in wanted))
         subprocess.run([*apt, "update"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     get = [*apt, "source", "--download-only", package]
-    subprocess.run(get, check=True, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if found := archive_of(package, place):
-        return found
-    raise LookupError(f"no archive of {package}")
+    # Mirrors may lack what Debian adds to the archive.
+    subprocess.run(get, check=False, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+PYPI = "pypi:"
 
 
 def archive_of(package: str, place: pathlib.Path) -> pathlib.Path | None:
-    found = sorted(p for p in place.glob(f"{package}_*.orig.tar.*") if p.suffix != ".asc")
+    pattern = f"{package.removeprefix(PYPI)}-*.tar.gz" if package.startswith(PYPI) else f"{package}_*.orig.tar.*"
+    found = sorted(p for p in place.glob(pattern) if p.suffix != ".asc")
     return found[-1] if found else None
 
 
