@@ -8,6 +8,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import msgspec
+
 from incc.core import Analysis, Chain, Edge, Event, PathStep
 from incc.core.analysis import KernelResult, KernelSettings
 from incc.core.prediction import bounds_of
@@ -29,6 +31,7 @@ from incc.frontends.unit import Unit
 from incc.frontends.x86.classify import divisor_of, sum_of
 from incc.models.binding import bound as b
 from incc.models.binding.bound import BoundKernel
+from incc.models.llvm_names import Llvm, LlvmUnit
 from incc.models.loading import load
 from incc.models.model import Form, MachineModel
 from incc.report import types as t
@@ -259,12 +262,8 @@ def make_model() -> MachineModel:
     model = MachineModel.__new__(MachineModel)
     model.name, model.title, model.version, model.isa = "skylake-avx512", "Intel Skylake-X", "1", "x86"
     model.aliases, model.ports, model.resources = ("SKX",), tuple("01234567"), ("0DV",)
-    model._llvm = (
-        "skylake-avx512",
-        tuple({"name": f"SKXPort{p}", "number": p, "of": p, "forms": ""} for p in "01234567"),
-        (),
-        (),
-    )
+    units = tuple(LlvmUnit(name=f"SKXPort{p}", number=p, of=p, forms="") for p in "01234567")
+    model._llvm = msgspec.msgpack.encode(Llvm(cpu="skylake-avx512", units=units, schedulers=(), register_files=()))
     model.functions = {"load": "2,3", "store_address": "2,3,7", "store_address_indexed": "2,3", "store_data": "4"}
     model.parameters, model.files, model.pieces = load("skylake-avx512").parameters, (), {}
     model._forms, model._cache = {}, {}  # type: ignore[assignment]

@@ -62,6 +62,7 @@ def test_a_loop() -> None:
         last_line=12,
         lines=(9, 10, 11, 12),
         body_lines=(9, 10, 11, 12),
+        runs=(("f", 9, 12),),
         is_loop=True,
         depth=1,
         source=None,
@@ -525,6 +526,7 @@ def test_comments_and_blanks_change_no_region(path: Path, random) -> None:  # ty
             last_line=new_line[region.last_line],
             lines=tuple(new_line[line] for line in region.lines),
             body_lines=tuple(new_line[line] for line in region.body_lines),
+            runs=tuple((function, new_line[first], new_line[last]) for function, first, last in region.runs),
             around=tuple(new_line[line] for line in region.around),
             notes=(),
         )
