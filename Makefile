@@ -3,6 +3,7 @@
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
 # make lint       ruff, radon, mypy, codespell, import-linter, clang-format
 # make describe   tables in docs/models.md and model.schema.json, from models/schema/parameters.py
+# make sanitize   the core's tests, the front's and the fuzzer under AddressSanitizer and UBSan (needs gcc's libasan)
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -31,7 +32,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all explore lint dev core-test clean describe golden format
+.PHONY: demo check check-all explore lint dev core-test sanitize clean describe golden format
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -121,6 +122,27 @@ dev: core-test
 	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from $$module import $$function" \
 	    "sys.exit($$function())" > build/dev/bin/$$c.new && chmod +x build/dev/bin/$$c.new && \
 	  mv build/dev/bin/$$c.new build/dev/bin/$$c; done
+
+# build/sanitize/dev is to build/sanitize what build/dev is to build/core. Python is not built with AddressSanitizer, so
+# its library is loaded first; memory that Python keeps to its end is no leak.
+SANITIZE := build/sanitize
+SANITIZED := PYTHONPATH="$(CURDIR)/$(SANITIZE)/dev" PATH="$(CURDIR)/$(SANITIZE)/dev/bin:$(CURDIR)/$(BIN):$$PATH" \
+  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1
+SECONDS := 60
+sanitize: dev
+	$(IN_VENV) cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DINCC_STATIC=OFF \
+	  -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" \
+	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)" \
+	  -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/$(SANITIZE)/dev" >/dev/null
+	$(IN_VENV) cmake --build $(SANITIZE) --target _core incc_core_test incc_dev
+	@mkdir -p $(SANITIZE)/dev/incc/core $(SANITIZE)/dev/bin
+	@for p in $(PACKAGES); do ln -sfn "$(CURDIR)/$$p" $(SANITIZE)/dev/incc/$$p; done
+	@ln -sf "$(CURDIR)"/core/python/*.py* "$(CURDIR)"/$(SANITIZE)/_core*.so $(SANITIZE)/dev/incc/core
+	@ln -sf "$(CURDIR)/driver/package.py" $(SANITIZE)/dev/incc/__init__.py
+	@cp $(SANITIZE)/incc_dev $(SANITIZE)/dev/bin/incc
+	$(SANITIZE)/incc_core_test
+	$(SANITIZED) $(BIN)/python -m pytest test/unit/test_front.py test/unit/test_options.py test/unit/test_response_files.py
+	$(SANITIZED) $(BIN)/python -m test.fuzz --seconds $(SECONDS)
 
 describe: dev
 	PYTHONPATH=build/dev $(BIN)/python -m incc.models.schema.describe

@@ -1,14 +1,16 @@
 """Runs every test: `run.py CORE_TEST [--all]`, where CORE_TEST is the program of the core's C++ tests.
 
-All three runners run, also after a failure: the core's tests, lit and pytest, the latter two on all CPUs. What they
+All runners run, also after a failure: the core's tests, lit and pytest, the latter two on all CPUs. What they
 counted is taken from the files that they write for programs. The last line is "N passed, N failed, N skipped"; before
-it stands what was skipped and what it wanted. With --all, property tests are run with more examples, and the tests
-that are marked as long ones (`REQUIRES: long`, `@pytest.mark.long`) as well.
+it stands what was skipped and what it wanted. With --all, property tests are run with more examples, the tests that
+are marked as long ones (`REQUIRES: long`, `@pytest.mark.long`) as well, and the fuzzer (test/fuzz) for a minute, where
+each kind of input counts as a test.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -66,10 +68,10 @@ def read_lit(results: Path, status: int) -> Outcome:
 
 
 def unit_tests(results: Path, everything: bool) -> Outcome:
-    """test/unit, in as many processes as there are CPUs."""
+    """test/unit and the fuzzer's own tests in test/fuzz, in as many processes as there are CPUs."""
     command = [sys.executable, "-m", "pytest", "--numprocesses=auto", "--dist=worksteal", f"--junitxml={results}"]
     command += ["--hypothesis-profile=thorough"] if everything else ["-m", f"not {LONG}"]
-    done = subprocess.run([*command, str(ROOT / "test" / "unit")], cwd=ROOT)
+    done = subprocess.run([*command, str(ROOT / "test" / "unit"), str(ROOT / "test" / "fuzz")], cwd=ROOT)
     return read_junit(results, done.returncode)
 
 
@@ -88,6 +90,16 @@ def read_junit(results: Path, status: int) -> Outcome:
         else:
             passed += 1
     return Outcome(passed, max(failed, int(status != 0)), tuple(skipped))
+
+
+def fuzz_tests() -> Outcome:
+    """test/fuzz for a minute on all CPUs, with the same seed each time. It ends with a line that counts its finds."""
+    command = [sys.executable, "-m", "test.fuzz", "--seconds=60", "--seed=1", f"-j{len(os.sched_getaffinity(0))}"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8", errors="replace")
+    sys.stdout.write(done.stdout)
+    counted = re.search(r"^fuzz: \d+ runs of (\d+) kinds .*, (\d+) finds", done.stdout, re.MULTILINE)
+    kinds, finds = (int(counted[1]), int(counted[2])) if counted else (0, 1)
+    return Outcome(max(kinds - finds, 0), max(finds, int(done.returncode != 0)))
 
 
 def wanted(reason: str) -> str:
@@ -117,6 +129,7 @@ def main(program: str, everything: bool) -> int:
             core_tests(program),
             lit_tests(Path(folder, "lit.json"), everything),
             unit_tests(Path(folder, "pytest.xml"), everything),
+            *([fuzz_tests()] if everything else []),
         ]
     skipped = tuple(s for o in outcomes for s in o.skipped)
     failed = sum(o.failed for o in outcomes)

@@ -1,11 +1,10 @@
-"""incc-mca with streams, files and numbers that are not as they should be: what a fuzzer (bench/fuzz.py) has found."""
+"""incc-mca with streams, files and numbers that are not as they should be."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import pathlib
-import random
 import re
 import resource
 import signal
@@ -16,8 +15,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from incc.core import cold_run
 from incc.driver.commands import db
@@ -26,7 +23,6 @@ from incc.driver.pipeline import analyze_unit
 from incc.frontends.unit import Unit
 from incc.frontends.x86.llvm import reading as llvm_reading
 from incc.support import files
-from properties import examples
 from settings_fixtures import settings_with
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -420,26 +416,6 @@ def test_a_model_without_an_end(tmp_path: pathlib.Path, capfd: pytest.CaptureFix
     (tmp_path / "a.s").write_text("addl %eax, %ebx\n")
     assert main([f"--model-path={tmp_path}", "-mcpu=skylake", str(tmp_path / "a.s")]) == 1
     assert "error: " in capfd.readouterr().err
-
-
-@pytest.mark.filterwarnings("ignore")
-@examples(8)
-@given(st.randoms(use_true_random=False))
-def test_what_the_fuzzer_makes_of_any_dice(dice: random.Random) -> None:
-    """By the fuzzer's grammar, with examples that become smaller."""
-    fuzz_inputs = importlib.import_module("fuzz_inputs")
-    run = fuzz_inputs.thrown(dice, "any")
-    output = fuzz_inputs.run_function(main, ["--compat"] if run.command == "compat" else [], run.case)
-    assert output.status in (0, 1, 2)
-    assert "Traceback" not in output.stderr, output.stderr
-
-
-def test_the_fuzzer() -> None:
-    """Some of its runs; an hour of them is for who changes how input is read."""
-    command = [sys.executable, str(ROOT / "bench" / "fuzz.py"), "--seconds=600", "--runs=25", "--first=7"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "25 runs from seed 7, 0 failed\n"
 
 
 def test_messages_have_no_power_over_a_terminal(folder: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,1 @@
+"""The tests, a package so that `python -m test.fuzz` runs the fuzzer."""

@@ -1,0 +1,228 @@
+"""Executes a run in a child process with limits, and says how it ended.
+
+A child is forked from this process, in which incc is loaded: that takes 10 ms where a new interpreter takes 150. What
+one run does to its process is not there in the next. Runs that name their streams are new processes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import importlib
+import os
+import pkgutil
+import resource
+import select
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from test.fuzz.runs import Run
+
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
+"""True under AddressSanitizer, whose shadow memory needs address space without limit, and whose code is slow."""
+
+CPU_SECONDS = 100 if SANITIZED else 10
+WALL_SECONDS = 9 * CPU_SECONDS
+"""Much more than CPU_SECONDS, since other processes may want the processor."""
+MEMORY = 1 << 30
+OUTPUT = 1 << 30
+"""The largest file that may be written, in bytes."""
+
+PROGRAMS = ("incc", "gcc")
+"""Commands that are programs, not functions of Python."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ended."""
+
+    status: int
+    """The exit status, or the negative number of the signal."""
+    stdout: bytes
+    stderr: bytes
+    files: dict[str, bytes]
+    """The files that it wrote or changed."""
+    cpu: float
+    """Processor time in seconds."""
+    peak: int
+    """The largest resident memory of one of its processes, in bytes."""
+    hung: bool
+    """True if it was killed after WALL_SECONDS."""
+    left: str
+    """What it left behind: processes, or files in the folder for temporary ones."""
+
+
+def execute(run: Run, top: Path) -> Outcome:
+    """Execute a run below the folder `top`, which is emptied first."""
+    place, temporary = top / "work", top / "tmp"
+    for folder in (place, temporary):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    for name, data in run.files.items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (top / "stdin").write_bytes(run.stdin)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    child = os.fork()
+    if child == 0:
+        _become(run, top)
+    status, usage, hung = _wait(child)
+    return Outcome(
+        status=os.waitstatus_to_exitcode(status),
+        stdout=(top / "stdout").read_bytes() if (top / "stdout").exists() else b"",
+        stderr=(top / "stderr").read_bytes() if (top / "stderr").exists() else b"",
+        files=_written(run, place),
+        cpu=usage.ru_utime + usage.ru_stime,
+        peak=usage.ru_maxrss << 10,
+        hung=hung,
+        left="" if hung else _left(child, temporary),
+    )
+
+
+def _wait(child: int) -> tuple[int, resource.struct_rusage, bool]:
+    descriptor = os.pidfd_open(child)
+    try:
+        hung = not select.select([descriptor], [], [], WALL_SECONDS)[0]
+    finally:
+        os.close(descriptor)
+    if hung:
+        os.killpg(child, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    return status, usage, hung
+
+
+def _left(group: int, temporary: Path) -> str:
+    """Return what is left of a process group and in its folder. A process that is ending gets a second for it."""
+    end = time.monotonic() + 1
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < end:
+            os.killpg(group, 0)
+            time.sleep(0.01)
+        os.killpg(group, signal.SIGKILL)
+        return "a process"
+    names = sorted(os.listdir(temporary))
+    return f"temporary files such as {names[0][:4]}" if names else ""
+
+
+def _written(run: Run, place: Path) -> dict[str, bytes]:
+    written = {}
+    for path in sorted(place.rglob("*")):
+        name = str(path.relative_to(place))
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+            if run.files.get(name) != data:
+                written[name] = data
+    return written
+
+
+def entry(command: str) -> Callable[[], int]:
+    """Return the function that an installed command calls."""
+    module = importlib.import_module(f"incc.driver.commands.{command.removeprefix('incc-')}")
+    return getattr(module, "command", module.main)
+
+
+@functools.cache
+def load_commands() -> None:
+    """Load all that runs would load, once for all of them."""
+    import incc
+    from incc.models.loading import load
+
+    for module in pkgutil.walk_packages(incc.__path__, "incc."):
+        if not module.name.endswith("__main__"):
+            with contextlib.suppress(ImportError):  # of an optional library
+                importlib.import_module(module.name)
+    for library in ("lief", "llvmlite.binding", "jinja2", "networkx", "scipy.optimize", "sqlite3", "rich.console"):
+        importlib.import_module(library)
+    load("skylake")
+
+
+def _become(run: Run, top: Path) -> NoReturn:
+    """In the child: run the command, and end."""
+    status = 99
+    try:
+        os.setsid()
+        _open_streams(run.streams, top)
+        os.chdir(top / "work")
+        os.environ.update(_environment(top))
+        _limit()
+        if run.command in PROGRAMS:
+            os.execvp(run.command, [run.command, *run.args])
+        if run.streams:
+            start = f"from test.fuzz.execute import entry; import sys; sys.exit(entry({run.command!r})())"
+            os.environ["PYTHONPATH"] = os.pathsep.join(path or str(_ROOT) for path in sys.path)
+            os.execv(sys.executable, [sys.executable, "-c", start, *run.args])
+        status = _call(run)
+    finally:
+        os._exit(status)
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _open_streams(streams: str, top: Path) -> None:
+    os.dup2(os.open(top / "stdin", os.O_RDONLY), 0)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        path = "/dev/full" if streams == f"{name} full" else top / name
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    if streams == "reader gone":
+        reader, writer = os.pipe()
+        os.close(reader)
+        os.dup2(writer, 1)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if streams == f"{name} closed":
+            os.close(number)
+    os.closerange(3, 256)
+
+
+def _environment(top: Path) -> dict[str, str]:
+    home = str(top / "home")
+    return {
+        "TMPDIR": str(top / "tmp"),
+        "HOME": home,
+        "XDG_STATE_HOME": home,
+        "LC_ALL": "C.UTF-8",
+        "COLUMNS": "100",
+        "INCC_CC": "gcc",
+        "INCC_CACHE": "0",
+    }
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+    if not SANITIZED:
+        # A run that needs more than MEMORY is to say so itself, not to fail here.
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + 2 * MEMORY, mapped + 2 * MEMORY))
+
+
+def _call(run: Run) -> int:
+    """Call the command's function as a new interpreter would, and return the exit status."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    atexit._clear()
+    sys.argv = [run.command, *run.args]
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    try:
+        status = entry(run.command)()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        status = 1
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):
+            stream.flush()
+    return status or 0

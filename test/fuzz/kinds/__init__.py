@@ -1,0 +1,42 @@
+"""The kinds of input: a module for each, whose strategy makes runs. See README.md on how to add one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+from test.fuzz.kinds import (
+    assembly,
+    compilations,
+    compiled,
+    databases,
+    machine_code,
+    models,
+    objects,
+    options,
+    profiles,
+    projects,
+    reports,
+    response_files,
+)
+from test.fuzz.runs import Run
+
+KINDS: dict[str, Callable[[], st.SearchStrategy[Run]]] = {
+    "machine-code": machine_code.runs,
+    "assembly": assembly.runs,
+    "compiled": compiled.runs,
+    "elf": lambda: objects.runs("elf"),
+    "coff": lambda: objects.runs("coff"),
+    "macho": lambda: objects.runs("macho"),
+    "archive": lambda: objects.runs("archive"),
+    "models": models.runs,
+    "reports": reports.runs,
+    "databases": databases.runs,
+    "options": options.runs,
+    "projects": projects.runs,
+    "profiles": profiles.runs,
+    "response-files": response_files.runs,
+    "compilations": compilations.runs,
+}
+"""The strategies by the names that `--only` takes."""

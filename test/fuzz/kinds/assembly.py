@@ -1,0 +1,157 @@
+"""Assembly texts: cases of the conformance tests with changes, texts by a grammar, and much of one thing."""
+
+from __future__ import annotations
+
+import functools
+
+from hypothesis import strategies as st
+
+from test.fuzz.corpus import cases
+from test.fuzz.kinds.common import cores, views, ways
+from test.fuzz.kinds.options import some_options
+from test.fuzz.kinds.tokens import DIRECTIVES, MARKERS, NUMBERS, PIECES, REGISTERS
+from test.fuzz.mutation import LONGEST, changed_text
+from test.fuzz.runs import Run
+
+
+@functools.cache
+def _mnemonics() -> list[str]:
+    """Return those of the conformance tests."""
+    found: set[str] = set()
+    for case in cases():
+        for data in case.files.values():
+            for line in data.decode("utf-8", "replace").split("\n"):
+                word = line.strip().split(None, 1)[:1]
+                if line[:1] in ("\t", " ") and word and word[0].isalnum():
+                    found.add(word[0])
+    return sorted(found)
+
+
+_bases = st.sampled_from(REGISTERS[:10])
+_addresses = st.tuples(
+    st.sampled_from(("", "*", "%fs:")),
+    st.sampled_from(("", *NUMBERS)),
+    st.one_of(
+        _bases.map(lambda base: f"(%{base})"),
+        st.tuples(
+            _bases, st.sampled_from((*REGISTERS[:10], "xmm1", "ymm2", "zmm3", "riz")), st.sampled_from("12348")
+        ).map(lambda parts: f"(%{parts[0]},%{parts[1]},{parts[2]})"),
+        st.sampled_from(("(,%rax,8)", "(%rip)", "")),
+    ),
+    st.sampled_from(("", "", "", "{1to8}", "{%k1}")),
+).map("".join)
+_registers = st.tuples(
+    st.sampled_from(REGISTERS), st.sampled_from(("", *[""] * 40, "{%k1}", "{%k2}{z}", "{z}", "{", "{sae}"))
+).map(lambda parts: f"%{parts[0]}{parts[1]}")
+operands = st.one_of(
+    _registers,
+    _registers,
+    st.sampled_from(NUMBERS).map("${}".format),
+    _addresses,
+    st.sampled_from((".L0", ".L1", "f", "1b", "1f", ".+4", "*%rax", "{rn-sae}", "")),
+)
+_jumps = st.tuples(
+    st.sampled_from(("jne", "jmp", "je", "loop", "jrcxz", "call", "xbegin")),
+    st.sampled_from((".L0", ".L1", ".L2", "1b", "f", "*%rax", "*.L0(,%rax,8)", "0")),
+).map(" ".join)
+_PREFIXES = ("lock ", "rep ", "repne ", "data16 ", "{evex} ", "bnd ", "rex.W ", "{nf} ", "fs ")
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> str:
+    """Return an instruction, most of them not valid."""
+    if not draw(st.integers(0, 7)):
+        return draw(_jumps)
+    prefix = draw(st.sampled_from(("", *[""] * 40, *_PREFIXES)))
+    words = ", ".join(draw(st.lists(operands, max_size=4)))
+    text = f"{prefix}{draw(st.sampled_from(_mnemonics()))} {words}"
+    if draw(st.integers(0, 19)) == 19:  # as Intel writes it
+        text = text.translate(str.maketrans("()", "[]", "%$"))
+    return text
+
+
+_lines = st.one_of(
+    st.sampled_from(DIRECTIVES),
+    st.sampled_from(MARKERS),
+    *[st.tuples(statements(), st.sampled_from(("", "", "", "; nop", " # c", "\r"))).map("\t".join)] * 6,
+)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> bytes:
+    """Return assembly by a grammar that goes wrong now and then."""
+    lines = draw(st.lists(_lines, min_size=1, max_size=40))
+    end = draw(st.sampled_from(("", "\n\tjne .L0")))
+    return ("\n".join(lines) + end).encode("utf-8", "surrogateescape") + b"\n"
+
+
+@st.composite
+def _mixed(draw: st.DrawFn) -> bytes:
+    """Return mostly valid assembly: lines of a case, mixed."""
+    pool = [line for data in draw(st.sampled_from(cases())).files.values() for line in data.split(b"\n")] or [b"nop"]
+    lines = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=60))
+    if draw(st.booleans()):
+        lines = [b".L0:", *lines, b"\tjne .L0"]
+    return draw(changed_text(b"\n".join(lines) + b"\n", PIECES, 3))
+
+
+@st.composite
+def _much(draw: st.DrawFn) -> bytes:
+    """Return much of one thing."""
+    count = draw(st.sampled_from((10, 100, 1000, 3000)))
+    nested = min(count, 600)  # what is printed of nested regions grows with the square of their number
+    return draw(
+        st.sampled_from(
+            (
+                b"".join(b"# LLVM-MCA-BEGIN r%d\nadd %%eax, %%ebx\n" % n for n in range(nested // 10))
+                + b"".join(b"# LLVM-MCA-END r%d\n" % n for n in range(nested // 10)),
+                b"# LLVM-MCA-BEGIN\nadd %eax, %ebx\n# LLVM-MCA-END\n" * (count // 10),
+                b"# LLVM-MCA-BEGIN x\n# LLVM-MCA-END x\n" * (count * 30),
+                b"add %eax, %ebx # " + b"x" * (count * 300) + b"\n",
+                b"add %eax, %ebx;" * count,
+                b'.ascii "' + b"\\377" * (count * 80) + b'"\nadd %eax, %ebx\n',
+                b"a" * (count * 300) + b":\nadd " + b"(" * (count * 3) + b"%eax" + b")" * (count * 3) + b", %ebx\n",
+                b"".join(b".L%d:\n" % n for n in range(count)) + b"add %eax, %ebx\n"
+                + b"".join(b"jne .L%d\n" % n for n in range(count // 10)),
+            )
+        )
+        | st.sampled_from(PIECES).map(lambda piece: (piece + b"\n") * (count // 3) + b"add %eax, %ebx\n")
+    )  # fmt: skip
+
+
+@st.composite
+def _case(draw: st.DrawFn) -> Run:
+    """Return a case of the conformance tests with changes to its text and its options."""
+    case = draw(st.sampled_from(cases()))
+    files = {
+        name: draw(changed_text(data, PIECES)) if len(data) < LONGEST else data for name, data in case.files.items()
+    }
+    args = [word for word in case.args if not word.startswith("/")]
+    at = draw(st.integers(0, len(args)))
+    args[at:at] = draw(some_options("incc-mca"))
+    stdin = draw(changed_text(case.stdin or b"", PIECES, 3))
+    return Run(command="incc-mca", args=(*draw(_faces), *args), files=files, stdin=stdin, **draw(ways()))
+
+
+_faces = st.sampled_from(((), ("--compat",)))
+
+
+@st.composite
+def _texts(draw: st.DrawFn) -> Run:
+    text = draw(st.one_of(programs(), programs(), _mixed(), _mixed(), _much(), st.binary(max_size=300)))
+    if draw(st.integers(0, 5)) == 5:
+        return Run(
+            command="incc-scan",
+            args=(f"--mcpu={draw(cores)}", "-j1", "a.s"),
+            files={"a.s": text},
+            **draw(ways(jobs=True)),
+        )
+    args = (*draw(_faces), f"-mcpu={draw(cores)}", *draw(views))
+    if draw(st.integers(0, 3)) == 3:
+        return Run(command="incc-mca", args=args, stdin=text, **draw(ways()))
+    return Run(command="incc-mca", args=(*args, "a.s"), files={"a.s": text}, **draw(ways()))
+
+
+def runs() -> st.SearchStrategy[Run]:
+    """Return runs on assembly."""
+    return st.one_of(_texts(), _texts(), _case())
