@@ -113,6 +113,7 @@ dev: core-test
 	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
 	$(IN_VENV) cmake --build $(BUILD) --target incc_dev
 	@cp $(BUILD)/incc_dev build/dev/bin/incc.new && mv build/dev/bin/incc.new build/dev/bin/incc
+	@[ ! -e $(BUILD)/tied ] || { cp $(BUILD)/tied support/tied.new && mv support/tied.new support/tied; }
 	@mkdir -p build/dev/share/cmake/Incc
 	@ln -sfn ../../../../../cmake/InccConfig.cmake build/dev/share/cmake/Incc/InccConfig.cmake
 	@ln -sfn ../../../../core/InccConfigVersion.cmake build/dev/share/cmake/Incc/InccConfigVersion.cmake

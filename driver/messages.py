@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 
 from incc.driver import UsageError
+from incc.support import signals
 
 
 def tell(text: str) -> None:
@@ -97,13 +97,6 @@ def offenders(condition: str, names: Sequence[str]) -> str:
     return f"{count(len(names), 'kernel')} for which {condition.strip()}: {listed}"
 
 
-def interrupted(number: int = signal.SIGINT) -> int:
-    """End this process by a signal, which tells its parent about the interruption."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    return 128 + number  # if the signal is blocked
-
-
 def collect_seldom() -> None:
     """Make Python search for reference cycles a hundred times less often.
 
@@ -114,32 +107,16 @@ def collect_seldom() -> None:
 
 
 def run_command(main: Callable[[], int]) -> int:
-    """Run an installed command and return its exit status. A signal that ends the command lets it clean up first."""
+    """Run an installed command and return its exit status. A signal ends it in order (`support/signals.py`)."""
+    signals.end_in_order()
     collect_seldom()
-    received: list[int] = []
-
-    def end(number: int, frame: object) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
-
-    def raise_again(unraisable: sys.UnraisableHookArgs) -> None:
-        """Interrupt again soon if the signal came inside a callback, where Python only prints exceptions."""
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            signal.signal(signal.SIGALRM, signal.default_int_handler)
-            signal.setitimer(signal.ITIMER_REAL, 0.001)
-        else:
-            sys.__unraisablehook__(unraisable)
-
-    sys.unraisablehook = raise_again
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # ignored by nohup
-            signal.signal(number, end)
     try:
-        return main()
-    except KeyboardInterrupt:
-        return interrupted(received[-1] if received else signal.SIGINT)
+        status = main()
     finally:
         # Otherwise Python would search all objects for cycles before it exits. lief prints a list of the objects that
         # are left then, so it needs the search.
         if "lief" not in sys.modules:
             gc.freeze()
+    if signals.received:
+        signals.end_by(signals.received[-1])
+    return status

@@ -13,9 +13,11 @@ import os
 import shutil
 import struct
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TypeVar
+
+from incc.support.signals import TIED
 
 R = TypeVar("R")
 
@@ -39,8 +41,11 @@ class NotConfinedError(OSError):
     """This system cannot keep a program from files."""
 
 
-def confined(work: Callable[[], R], program: str, environment: Mapping[str, str], folder: str) -> R:
+@contextmanager
+def confined(work: Callable[[], R], program: str, environment: Mapping[str, str], folder: str) -> Iterator[R]:
     """Do some work, which starts a program, in a thread that can use only the files in `folder` and read software.
+
+    The thread lives as long as the context, since the program may end with it (`signals.tied`).
 
     Args:
         work: Starts the program.
@@ -54,6 +59,7 @@ def confined(work: Callable[[], R], program: str, environment: Mapping[str, str]
     """
     results: list[R] = []
     errors: list[BaseException] = []
+    started, finished = threading.Event(), threading.Event()
 
     def run() -> None:
         try:
@@ -61,13 +67,19 @@ def confined(work: Callable[[], R], program: str, environment: Mapping[str, str]
             results.append(work())
         except BaseException as error:  # which is the caller's
             errors.append(error)
+        started.set()
+        finished.wait()
 
-    thread = threading.Thread(target=run, name="incc-confined")
+    thread = threading.Thread(target=run, name="incc-confined", daemon=True)
     thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    try:
+        started.wait()
+        if errors:
+            raise errors[0]
+        yield results[0]
+    finally:
+        finished.set()
+        thread.join()
 
 
 def _software(program: str, environment: Mapping[str, str]) -> list[str]:
@@ -76,7 +88,7 @@ def _software(program: str, environment: Mapping[str, str]) -> list[str]:
     own = os.path.dirname(path)
     libraries = [os.path.join(os.path.dirname(own), name) for name in ("lib", "lib64")]
     named = [part for name in _LIBRARIES for part in environment.get(name, "").replace(" ", ":").split(":") if part]
-    return [*_SOFTWARE, *_LOADER, path, *libraries, *named]
+    return [*_SOFTWARE, *_LOADER, TIED, path, *libraries, *named]
 
 
 def _restrict(readable: Sequence[str], folder: str) -> None:

@@ -60,10 +60,6 @@ class JobError(Exception):
     """A job cannot be read; the message says why."""
 
 
-class Stopped(BaseException):
-    """This process has to end: it removes temporary files and leaves the job to other processes."""
-
-
 class JobUnit(msgspec.Struct, frozen=True, kw_only=True):
     """One source of a job, as described at the top of this module."""
 
@@ -198,14 +194,11 @@ def run_job(place: str, log: str = "") -> list[str]:
 
     Returns:
         The problems, one line each, which are also in the job's log.
-
-    Raises:
-        Stopped: This process has to end. No other exceptions are raised.
     """
     problems: list[str] = []
     notes: list[str] = []
     log = log or os.environ.get("INCC_LOG", "")
-    strict = debug = shown = keep = False
+    strict = debug = shown = False
     try:
         job = read_job(place)
         log = job.log or job.environment.get("INCC_LOG", "") or log
@@ -218,9 +211,6 @@ def run_job(place: str, log: str = "") -> list[str]:
         # Absolute, since the working directory is another one if the folder does not exist any more.
         log = os.path.join(job.folder, log) if log else ""
         _run(job, problems, notes)
-    except Stopped:
-        keep = True
-        raise
     except (JobError, AnalysisError) as error:
         problems.append(str(error))
     except OSError as error:
@@ -234,8 +224,7 @@ def run_job(place: str, log: str = "") -> list[str]:
             traceback.print_exc()
         problems.append(f"not analysed: {type(error).__name__}: {' '.join(str(error).split())}")
     finally:
-        if not keep:
-            remove_job(place)
+        remove_job(place)
     show = debug or (shown and not log)
     say("note", notes, log, show)
     say("warning", problems, log, show or strict)

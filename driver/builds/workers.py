@@ -19,11 +19,12 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from incc.driver.builds import limits
-from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, Stopped, run_job, say, sources_of
+from incc.driver.builds.jobs import FAILED, JOBS, TAKEN, TRIES, run_job, say, sources_of
 from incc.driver.builds.sweep import is_alive, sweep_reports, sweep_scratch
 from incc.driver.messages import collect_seldom
 from incc.frontends.isa import detect, isa
 from incc.report.folder.manifest import OWN
+from incc.support import signals
 from incc.support.errors import AnalysisError
 from incc.support.trust import distrusted, is_sealed, key_file, read_key
 
@@ -222,26 +223,21 @@ class Pool:
         assert self._pipe is not None
         if sys.stdout is not None:
             sys.stdout.flush()  # or each process would write the buffered output
-        parent = os.getpid()
-        process = os.fork()
+        process = signals.fork()
         if process:
             self._workers.add(process)
             return
         status = 1
         try:
-            status = self._run(parent, *self._pipe)
-        except Stopped:
-            status = 0
+            status = self._run(*self._pipe)
         except BaseException as error:  # this process must not continue as a copy of its parent
             with contextlib.suppress(OSError):
                 os.write(2, f"incc: a worker crashed: {type(error).__name__}: {error}\n".encode())
         finally:
             os._exit(status)
 
-    def _run(self, parent: int, reading: int, writing: int) -> int:
-        """Run a worker of the process `parent`, and return its exit status."""
-        signal.signal(signal.SIGTERM, _stop)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    def _run(self, reading: int, writing: int) -> int:
+        """Run a worker, and return its exit status."""
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if writing >= 0:
             os.close(writing)
@@ -251,8 +247,6 @@ class Pool:
         jobs = 0
         while True:
             ending = bool(select.select([reading], [], [], 0)[0])
-            if os.getppid() != parent:
-                return 0  # the remaining jobs are for other processes
             if place := self.queue.take():
                 self._work(place)
                 jobs += 1
@@ -263,10 +257,6 @@ class Pool:
             if ending:
                 return 0
             select.select([reading], [], [], _PAUSE)
-
-
-def _stop(number: int, frame: object) -> None:
-    raise Stopped
 
 
 def load_everything() -> None:

@@ -16,12 +16,13 @@ from incc.driver.cli.own_options import PREFIX, WrapperOptions
 from incc.driver.deliver import deliver, deliver_beside, identified, unmet, write_remarks, write_warnings
 from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, report_of, write_marked
 from incc.driver.settings import Settings, with_values
-from incc.frontends.gcc_wrapper.children import Children, Interrupted, die_by
+from incc.frontends.gcc_wrapper.children import Children
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.support.files import add_line, replace_file
+from incc.support.signals import die_by
 
 
 class _Job:
@@ -65,18 +66,15 @@ def run(options: WrapperOptions, compiler: Compiler, arguments: list[str], envir
         compilation.wanted = lambda source: _wants(job, source)
     status = 0
     try:
-        try:
-            _guarded(job, _compile_and_analyze)
-            status = compilation.finish()
-            if status == 0 and not compilation.children.interrupted:
-                _guarded(job, _analyze_link)
-                _guarded(job, _write_marked)
-                _guarded(job, _keep_assembly, "assembly not kept")
-                if options.report and options.given and options.given["try"]:
-                    _guarded(job, _try)
-                _guarded(job, _deliver)
-        except Interrupted as error:
-            status = compilation.interrupt(error.number)
+        _guarded(job, _compile_and_analyze)
+        status = compilation.finish()
+        if status == 0 and not compilation.children.interrupted:
+            _guarded(job, _analyze_link)
+            _guarded(job, _write_marked)
+            _guarded(job, _keep_assembly, "assembly not kept")
+            if options.report and options.given and options.given["try"]:
+                _guarded(job, _try)
+            _guarded(job, _deliver)
     finally:
         compilation.close()
     if status == 0 and compilation.children.interrupted:
@@ -100,7 +98,7 @@ def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analy
     """Do a step of the analysis; errors become warnings, since the compilation is more important."""
     try:
         action(job)
-    except (Interrupted, CompilerError):
+    except CompilerError:
         raise
     except AssemblyFailure as error:
         job.warnings.append(str(error))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,7 +22,7 @@ from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.commands import bench_ports
 from incc.driver.deliver import write_stream
-from incc.driver.messages import fail, say
+from incc.driver.messages import fail, run_command, say
 from incc.driver.pipeline import (
     ChosenModel,
     choose_model,
@@ -54,6 +53,7 @@ from incc.models.processors import host
 from incc.support.errors import AnalysisError
 from incc.support.files import write_whole
 from incc.support.progress import counted, progress_shown
+from incc.support.signals import interruptible
 from incc.views.bench import lines
 from incc.views.bench_page import page, picture
 from incc.views.layout import Layout
@@ -158,9 +158,11 @@ def main(arguments: list[str] | None = None) -> int:
         return run(COMMAND, arguments, _run)
     except AnalysisError as error:
         return fail("incc-bench", str(error), INCOMPLETE)
-    except KeyboardInterrupt:  # before the first measurement, or while the output was written
-        _say("interrupted")
-        return INCOMPLETE
+
+
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ def _run(options: argparse.Namespace) -> int:
     session = _Session(options, choice.model, core)
     interrupted = False
     try:
-        with _interruptible():
+        with interruptible():
             if options.pairs:
                 session.pairs(forms)
             else:
@@ -256,7 +258,7 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
         return True
 
     try:
-        with _interruptible():
+        with interruptible():
             findings, left_out = bench_ports.study(options, forms, core, relative, machine, count)
     except KeyboardInterrupt:
         _say_interrupted(f"{throughputs} throughputs", options.resume or options.output)
@@ -537,18 +539,6 @@ def open_machine(options: argparse.Namespace, model: MachineModel) -> Harness | 
         raise AnalysisError(str(error)) from None
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP interrupt like Ctrl-C, unless they are ignored (nohup)."""
-    signals = [n for n in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
-    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
@@ -645,4 +635,4 @@ def _matrix(session: _Session) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

@@ -19,8 +19,9 @@ from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
-from incc.driver.messages import say
+from incc.driver.messages import run_command, say
 from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
+from incc.support import signals
 from incc.support.errors import AnalysisError
 from incc.support.trust import KEY_FILE, key_file, make_key, read_key, user_folder
 from incc.support.workers import cpus
@@ -92,6 +93,11 @@ COMMAND = Command(
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return the build's exit status, or 2 for a mistake on the command line."""
     return run(COMMAND, arguments, _run, (AnalysisError,), USAGE, prints=False)
+
+
+def command() -> int:
+    """Run the installed command."""
+    return run_command(main)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -349,7 +355,10 @@ class _Build:
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             build = os.posix_spawn(
-                program, words, self.environment, setsigmask=(), setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
+                *signals.tied(program, words, signal.SIGTERM),
+                self.environment,
+                setsigmask=(),
+                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ),
             )
         except OSError as error:
             _say(f"error: {program}: {error.strerror}")
@@ -397,6 +406,7 @@ class _Build:
         if info is None or info.si_signo == signal.SIGCHLD:
             return
         self.stopped = info.si_signo
+        signals.received.append(info.si_signo)
         if self.pool is not None:
             self.pool.stop()
         # A terminal sends its signals to the build as well.
@@ -515,4 +525,4 @@ def _refusal(folder: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

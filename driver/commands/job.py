@@ -11,10 +11,12 @@ import sys
 
 from incc.driver.builds.jobs import run_job
 from incc.driver.messages import collect_seldom
+from incc.support.signals import end_in_order
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the jobs in these folders or files and return the exit status."""
+    end_in_order()
     collect_seldom()
     strict = os.environ.get("INCC_STRICT", "") not in ("", "0")
     failed = False

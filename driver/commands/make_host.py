@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +34,7 @@ from incc.models.loading import find_cpu, load, purge, search_places
 from incc.models.model import MachineModel
 from incc.models.processors.host import read
 from incc.support.files import replace_file
+from incc.support.signals import interruptible
 
 if TYPE_CHECKING:
     import argparse
@@ -90,10 +90,8 @@ def run(args: argparse.Namespace) -> int:
     if why := missing():
         return _failed(why)
     folder = options.resume or f"{os.path.splitext(options.output)[0]}.measured"
-    # A batch queue that ends the run interrupts it.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with Harness(unsafe=options.unsafe) as harness:
+        with interruptible(), Harness(unsafe=options.unsafe) as harness:
             relative, why, exact = _relative(options)
             if relative is None:
                 return _failed(why)
@@ -121,8 +119,6 @@ def run(args: argparse.Namespace) -> int:
         raise
     except OSError as e:
         return _failed(f"{e.filename or folder}: {e.strerror}; {_continues(folder)}")
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _begin(options: MakeHostOptions, relative: MachineModel, folder: str, loops: Sequence[host.Case] = ()) -> _Run:

@@ -91,18 +91,25 @@ def _function(kernel: KernelCode) -> str:
 
 def analyse(pieces: Sequence[CodePiece], jobs: int) -> list[Analysed]:
     """Analyse the pieces and return their results."""
-    return list(in_processes(_analysed, pieces, jobs, "analysing"))
+    return list(in_processes(_analysed, pieces, jobs, "analysing", _lost))
 
 
-def in_processes(work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int, what: str) -> Iterator[Any]:
+def _lost(_: CodePiece, why: str) -> Analysed:
+    return Analysed(entries=[], problem=f"not analysed: {why}")
+
+
+def in_processes(
+    work: Callable[[Any], Any], pieces: Sequence[Any], jobs: int, what: str, lost: Callable[[Any, str], Any]
+) -> Iterator[Any]:
     """Yield the result of `work` for each piece, in order; `what` names it in the line of progress.
 
-    Raises InputError if a process dies.
+    `lost` returns the result for a piece that ended its process, with the reason. Raises InputError if there are no
+    processes.
     """
     results: Iterator[Any] = map(work, pieces)
     if jobs > 1 and len(pieces) > 1:
         starts = range(0, len(pieces), MOST)
-        results = chain.from_iterable(in_order(work, pieces[start : start + MOST], jobs) for start in starts)
+        results = chain.from_iterable(in_order(work, pieces[start : start + MOST], jobs, lost) for start in starts)
     try:
         yield from counted(results, what, len(pieces))
     except WorkerError as error:

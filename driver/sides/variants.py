@@ -119,7 +119,7 @@ def run_variants(wanted: Sequence[CompilerVariant], settings: Settings = CODE, j
     A variant that cannot be compiled has a `problem` instead of kernels. Raises InputError if none can be compiled.
     """
     commands = list(dict.fromkeys((v.compiler, v.flags, v.arguments) for v in wanted))
-    built = dict(zip(commands, in_processes(_build, commands, jobs, "compiling"), strict=True))
+    built = dict(zip(commands, in_processes(_build, commands, jobs, "compiling", _not_built), strict=True))
     if all(one.problem for one in built.values()):
         labels = {(v.compiler, v.flags, v.arguments): v.label for v in reversed(wanted)}
         problems = {one.problem: labels[command] for command, one in reversed(built.items())}
@@ -165,6 +165,10 @@ def _side(variant: CompilerVariant, collected: Collected, problem: str) -> Compa
     )
     info = side_info(collected.entries, variant.label, collected.name, notes)
     return ComparedBuild(replace(info, variant=described, problem=problem), collected.entries)
+
+
+def _not_built(_: object, why: str) -> _Built:
+    return _Built((), why, ())
 
 
 def _build(command: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]) -> _Built:

@@ -7,11 +7,11 @@ the pipe of a process substitution), and gets the signal mask that we were start
 from __future__ import annotations
 
 import os
-import resource
 import signal
 from collections.abc import Mapping, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from incc.support.signals import end_in_order, stopping, tied
 
 if TYPE_CHECKING:
 
@@ -24,22 +24,15 @@ if TYPE_CHECKING:
         def finished(self, status: int) -> None:
             """Note that the compiler has ended, with a status as waitpid(2) has it."""
 
-
-_STOPPING = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
-
-
-class Interrupted(BaseException):
-    """A signal to stop that arrived while no child was being waited for."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+        def leaving(self) -> None:
+            """Note that this process ends on purpose."""
 
 
 class Children:
     """The running children.
 
-    This installs handlers for the signals that stop a process; `processes.Processes` does not. While waiting, signals
+    This installs handlers for the signals that stop a process, which wait for the compiler before they end this one;
+    `processes.Processes` does not. While waiting, signals
     are received synchronously, because only that tells who sent them: a signal from the terminal went to the compiler
     as well, and a second one might keep it from removing half-written files.
     """
@@ -57,10 +50,8 @@ class Children:
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
         # make and shells may ignore the end of children, which could then not be waited for.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        # Signals that were ignored when we were started (nohup) stay ignored, here and in the children.
-        self._stopping = [s for s in _STOPPING if signal.getsignal(s) != signal.SIG_IGN]
-        for number in self._stopping:
-            signal.signal(number, _raise_interrupted)
+        self._stopping = stopping()
+        end_in_order(self._stop)
 
     def start(
         self,
@@ -85,6 +76,15 @@ class Children:
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
             actions.append((os.POSIX_SPAWN_OPEN, 1, output, flags, 0o600))
             actions.append((os.POSIX_SPAWN_DUP2, 1, 2))
+        return self._spawn(*tied(path, words), environment, actions)
+
+    def _spawn(
+        self,
+        path: str,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        actions: Sequence[tuple[int, int, int] | tuple[int, int, str, int, int]],
+    ) -> int:
         process = os.posix_spawn(
             path,
             list(words),
@@ -100,11 +100,12 @@ class Children:
     def start_compiler(
         self, path: str, words: Sequence[str], environment: Mapping[str, str], stdin: int | None
     ) -> None:
-        """Start the real compiler, with our own standard streams."""
+        """Start the real compiler, with our own standard streams. It goes on if this process dies (front/watch.cpp)."""
         # A signal between the start and the note of it would lose the child.
         signal.pthread_sigmask(signal.SIG_BLOCK, self._stopping)
         try:
-            self.compiler = self.start(path, words, environment, stdin=stdin)
+            actions = [] if stdin is None else [(os.POSIX_SPAWN_DUP2, stdin, 0)]
+            self.compiler = self._spawn(path, words, environment, actions)
             if self._watcher is not None:
                 self._watcher.started(self.compiler)
         finally:
@@ -119,7 +120,12 @@ class Children:
 
     def status(self, process: int) -> int | None:
         """Return a child's exit status, or the negative number of the signal that killed it; None while it runs."""
-        self._reap()
+        # A signal between the end of a child and the note of it would lose its status.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, self._stopping)
+        try:
+            self._reap()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return self._statuses.get(process)
 
     def wait(self, process: int) -> int:
@@ -146,18 +152,22 @@ class Children:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
-    def stop(self, number: int) -> None:
-        """Pass on a signal that arrived while no child was being waited for, and kill all children but the compiler.
+    def _stop(self, number: int) -> int:
+        """Pass on a signal that arrived while no child was being waited for, and wait for the compiler.
 
-        The sender is unknown here. Signals of keys (SIGINT, SIGQUIT) have reached the compiler already.
+        The sender is unknown here. Signals of keys (SIGINT, SIGQUIT) have reached the compiler already. Returns the
+        compiler's exit status if it failed, else the negative number of a signal.
         """
         self.interrupted = number
-        self._reap()
         for process in self._live:
             if process != self.compiler:
                 os.kill(process, signal.SIGKILL)
             elif number in (signal.SIGTERM, signal.SIGHUP):
                 os.kill(process, number)
+        status = self.wait(self.compiler) if self.compiler else 0
+        if self._watcher is not None:
+            self._watcher.leaving()
+        return status or -number
 
     def _reap(self) -> None:
         for process in list(self._live):
@@ -170,19 +180,3 @@ class Children:
         self._statuses[process] = os.waitstatus_to_exitcode(raw)
         if process == self.compiler and self._watcher is not None:
             self._watcher.finished(raw)
-
-
-def die_by(number: int) -> NoReturn:
-    """End this process by a signal, so that shells and make see the same as without us."""
-    _, limit = resource.getrlimit(resource.RLIMIT_CORE)
-    # The compiler has left its core file, if any. The interpreter's would overwrite it.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, limit))
-    if number not in (signal.SIGKILL, signal.SIGSTOP):
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (number,))
-    os.kill(os.getpid(), number)
-    os._exit(128 + number)
-
-
-def _raise_interrupted(number: int, frame: FrameType | None) -> NoReturn:
-    raise Interrupted(number)

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import BinaryIO
 
+from incc.support.signals import tied
+
 
 class Processes:
     """The running children of one compilation, as `children.Children` has them.
@@ -43,6 +45,7 @@ class Processes:
         It reads from the file descriptor `stdin`, by default nothing. With `output`, the path of a log file, both its
         output streams go there.
         """
+        path, words = tied(path, words)
         with open(output, "wb") if output is not None else nullcontext() as log:
             out, err = (log, log) if log else self._streams or (None, None)
             child = subprocess.Popen(

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.gcc_wrapper.assembly import AssemblyPlan, Run, make_plan, reads_stdin
-from incc.frontends.gcc_wrapper.children import Children, Interrupted
+from incc.frontends.gcc_wrapper.children import Children
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError
 from incc.frontends.gcc_wrapper.dry_run import DryRun, parse
 from incc.frontends.gcc_wrapper.outputs import output_of
@@ -325,16 +325,7 @@ class Compilation(msgspec.Struct, eq=False):
         """
         if not self.children.compiler:
             self._start_compiler()
-        while True:
-            try:
-                return self.children.wait(self.children.compiler)
-            except Interrupted as error:
-                self.children.stop(error.number)
-
-    def interrupt(self, number: int) -> int:
-        """Pass a signal on to the compiler, end everything else, and return the compiler's status, 0 if not started."""
-        self.children.stop(number)
-        return self.finish() if self.children.compiler else 0
+        return self.children.wait(self.children.compiler)
 
     def close(self) -> None:
         """Remove temporary files."""

@@ -12,6 +12,7 @@ import os
 import re
 import resource
 import select
+import shutil
 import signal
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.iced import Narrow
 from incc.support.confined import NotConfinedError, confined
+from incc.support.signals import tied
 
 
 class AssemblerError(DecodeError):
@@ -464,6 +466,7 @@ def _starting(program: str, arguments: list[str], environment: Mapping[str, str]
                 actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
     # Python ignores SIGXFSZ, and processes that it starts inherit that.
     reset = [signal.SIGXFSZ]
+    program, arguments = tied(shutil.which(program) or program, arguments)
     return lambda: os.posix_spawnp(program, arguments, environment, file_actions=actions, setsigdef=reset)
 
 
@@ -516,7 +519,8 @@ def _run(
         status = _finish(start(), len(source), meanwhile)
     else:
         try:
-            status = _finish(confined(start, command[0], environment, folder), len(source), meanwhile)
+            with confined(start, command[0], environment, folder) as process:
+                status = _finish(process, len(source), meanwhile)
             if status == _CANNOT_LOAD:
                 raise NotConfinedError(errno.EACCES, "its libraries are in an unusual place")
         except (NotConfinedError, PermissionError) as error:

@@ -370,15 +370,6 @@ def test_a_page_that_cannot_be_written(stand: type[Stand], tmp_path: Path, capsy
     assert f"error: {tmp_path}: Is a directory" in capsys.readouterr().err
 
 
-def test_an_interruption_before_the_first_figure(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(bench, "_forms", interrupted)
-    assert run(FORMS[0]) == 1
-    assert capsys.readouterr().err == "incc-bench: interrupted\n"
-
-
 def test_nothing_has_no_sign() -> None:
     from incc.measuring.forms.bench import MeasuredFigure
     from incc.measuring.forms.pairs import record

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -442,24 +443,23 @@ def test_what_is_stopped_leaves_nothing_temporary(
 
     fill(reports, 1)
     scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
 
     def analyse(*_: object) -> None:
-        scratch.mkdir()
-        try:
-            signal.pause()
-        finally:
-            scratch.rmdir()
+        tempfile.mkdtemp(prefix=f"incc-{os.getpid()}-", dir=scratch)
+        signal.pause()
 
     monkeypatch.setattr(pipeline, "analyze_unit", analyse)
     monkeypatch.setattr("incc.driver.builds.workers.load_everything", lambda: None)
     pool = Pool(Queue(str(reports)), 1)
     pool.queue.make()
     pool.start()
-    while not scratch.exists():
+    while not list(scratch.iterdir()):
         pool.tend()
         time.sleep(0.01)
     pool.stop()
-    assert not scratch.exists()
+    assert list(scratch.iterdir()) == []
     assert pool.queue.waiting() == ["j0"]
 
 

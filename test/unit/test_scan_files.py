@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -364,3 +365,29 @@ def test_an_interrupted_scan_leaves_nothing(tmp_path: pathlib.Path, jobs: str, n
     assert process.returncode != 0
     assert b"Traceback" not in errors
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+@pytest.mark.parametrize("end", ["signal.raise_signal(signal.SIGKILL)", "raise MemoryError", "1 / 0"])
+def test_a_block_that_ends_its_analysis_costs_only_itself(tmp_path: pathlib.Path, jobs: str, end: str) -> None:
+    if jobs == "-j1" and "KILL" in end:
+        pytest.skip("there is only one process")
+    program = f"""
+import signal, sys
+from incc.driver.commands.scan import analysis, main
+real = analysis.analyze_kernel
+def analyze_kernel(kernel, *more):
+    if kernel.name.endswith(":33"):
+        {end}
+    return real(kernel, *more)
+analysis.analyze_kernel = analyze_kernel
+sys.exit(main(sys.argv[1:]))
+"""
+    (tmp_path / "a.hex").write_text("4801d8\n" * 64)
+    command = [sys.executable, "-c", program, "-mcpu=skylake", "--format=cycles", jobs, "a.hex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stdout == "4801d8 1\n" * 63
+    assert re.fullmatch(
+        r"incc-scan: error: a.hex:33: not analysed: (a worker .* signal 9|out of memory|Zero.*)\n", done.stderr
+    )

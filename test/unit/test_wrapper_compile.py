@@ -231,6 +231,7 @@ def test_interrupted(place: Path) -> None:
         "from incc.frontends.gcc_wrapper.compile import compile_units\n"
         "def stop():\n"
         "    while not os.path.exists('started'): time.sleep(0.01)\n"
+        "    time.sleep(0.2)  # the compiler may be faster than the return from its start\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "threading.Thread(target=stop).start()\n"

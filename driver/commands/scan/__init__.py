@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from incc.driver.cli.parsers import run, settings_of
 from incc.driver.cli.shared import COMPILED
 from incc.driver.commands.scan.analysis import Input, Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
-from incc.driver.commands.scan.output import Output, say_scan
+from incc.driver.commands.scan.output import Output
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.messages import run_command
 from incc.driver.pipeline import ChosenModel, check_readable, choose_model
@@ -109,11 +110,7 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    try:
-        return run(COMMAND, arguments, _run, (AnalysisError, WorkerError), 1)
-    except KeyboardInterrupt:
-        say_scan("interrupted")
-        return 1
+    return run(COMMAND, arguments, _run, (AnalysisError, WorkerError), 1)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -239,4 +236,16 @@ def _outcomes(worker: Worker, inputs: Iterable[Input], jobs: int) -> Iterator[Sc
         isa(worker.isa).load()
     items = list(inputs)
     size = max(CHUNK if all(isinstance(item, HexBlock) for item in items) else 1, -(-len(items) // MOST))
-    return in_order(worker, [items[start : start + size] for start in range(0, len(items), size)], jobs)
+    chunks = [items[start : start + size] for start in range(0, len(items), size)]
+    return in_order(worker, chunks, jobs, partial(_one_by_one, worker))
+
+
+def _one_by_one(worker: Worker, inputs: Sequence[Input], why: str) -> ScanOutcome:
+    """Return the outcome of inputs of which one has ended its process, each analysed in a process of its own."""
+    outcome = ScanOutcome()
+    if len(inputs) == 1:
+        outcome.add_failure(inputs[0], why)
+        return outcome
+    for one in in_order(worker, [[item] for item in inputs], 1, partial(_one_by_one, worker)):
+        outcome.append(one)
+    return outcome

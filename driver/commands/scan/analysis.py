@@ -33,6 +33,7 @@ from incc.report.identity import content_hash
 from incc.report.unit_result import UnitResult
 from incc.support.errors import AnalysisError
 from incc.support.files import read_input
+from incc.support.workers import problem_of
 
 if TYPE_CHECKING:
     from incc.measuring.harness import LoopFailure
@@ -87,6 +88,18 @@ class ScanOutcome(Struct):
     """Messages about what could not be analysed."""
     notes: list[str] = field(default_factory=list)
 
+    def append(self, later: ScanOutcome) -> None:
+        """Append the results of later inputs."""
+        self.reports += later.reports
+        self.rows += later.rows
+        self.problems += later.problems
+        self.notes += later.notes
+
+    def add_failure(self, source: Input, why: str) -> None:
+        """Add the message that an input was not analysed."""
+        name = source.file if isinstance(source, CompilerCommand) else source.name
+        self.problems.append(f"{name}: not analysed: {why}")
+
 
 class Worker:
     """Analyses inputs; called with some of them in the main process or in a worker process."""
@@ -113,6 +126,8 @@ class Worker:
                     self._add(source, [self._measured(result) for result in results], outcome)
             except AnalysisError as error:
                 outcome.problems.append(str(error))
+            except Exception as error:  # costs only this input
+                outcome.add_failure(source, problem_of(error))
         return outcome
 
     def _analyses(self, source: Input, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from incc.frontends.isa import word_set
 from incc.frontends.x86.assembler import ALONE, LimitError, processor_seconds
+from incc.support.signals import fork
 
 TRIPLE = "x86_64-unknown-linux-gnu"
 
@@ -322,7 +323,7 @@ def _run(text: str, triple: str, seconds: float, trusted: bool) -> tuple[str, st
     Raises LimitError.
     """
     reading, writing = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
         try:
             os.close(reading)
