@@ -14,7 +14,7 @@ from msgspec.structs import replace as with_fields
 from incc.report import types as t
 from incc.report.hints.advice import read_build
 from incc.report.hints.vectors import without_reason
-from incc.report.kernel import kernel_report
+from incc.report.kernel import kernel_report, remainders
 from incc.report.overview import overview
 from incc.report.roles import set_role, withhold_not_vectorised
 from incc.report.source.demangle import demangle, is_mangled, of_openmp, replace, short_name
@@ -116,7 +116,8 @@ def unit_report(unit_result: UnitResult) -> t.UnitReport:
 
         written = Written(unit, model.isa, settings.syntax, settings.hex_immediates)
     build = read_build(unit, native=unit_result.chosen_by.startswith("the host"))
-    kernels = [kernel_report(unit_result, n, part, build, written) for n, part in enumerate(parts)]
+    single = remainders(unit_result)
+    kernels = [kernel_report(unit_result, n, part, build, written, single.get(n)) for n, part in enumerate(parts)]
     for kernel, part in zip(kernels, parts, strict=True):
         role = part.role
         if 0 <= role.of < len(kernels):

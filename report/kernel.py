@@ -58,7 +58,12 @@ _NO_PLACE = KernelPlace(lines={}, near=None)
 
 
 def kernel_report(
-    unit: UnitResult, number: int, part: Part, build: CompilerCall = ASSEMBLY, written: Written | None = None
+    unit: UnitResult,
+    number: int,
+    part: Part,
+    build: CompilerCall = ASSEMBLY,
+    written: Written | None = None,
+    remainder: KernelResult | None = None,
 ) -> t.KernelReport:
     """Return the report on one kernel.
 
@@ -68,6 +73,7 @@ def kernel_report(
         part: its elements. Its role depends on other kernels; see `roles.set_role`.
         build: the compilation of the unit.
         written: LLVM's spelling of the instructions; None to keep the assembly's.
+        remainder: the loop that does the iterations that the kernel leaves over, one by one; None without one.
     """
     result = unit.results[number]
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
@@ -88,7 +94,7 @@ def kernel_report(
         trips=_trips(unit, region),
         ways=ways,
         spread=spread,
-        remainder=_remainder(unit, number),
+        remainder=remainder,
         replaced_by=_replacement(unit, number),
     )
     return t.KernelReport(
@@ -169,13 +175,13 @@ def _trips(unit: UnitResult, region: Region) -> int:
     return trips.lines.get(region.source.line if region.source else 0, trips.inner) if trips else 0
 
 
-def _remainder(unit: UnitResult, number: int) -> KernelResult | None:
-    """Return the loop that does the iterations that a kernel leaves over, one by one, if there is one."""
+def remainders(unit: UnitResult) -> dict[int, KernelResult]:
+    """Return the loop that does the iterations that a kernel leaves over, one by one, by the kernel's index."""
+    found: dict[int, KernelResult] = {}
     for part, result in zip(unit.parts, unit.results, strict=False):
-        single = part.elements is not None and part.elements.per_iteration == 1
-        if part.role.of == number and part.role.name == "remainder" and single:
-            return result
-    return None
+        if part.role.name == "remainder" and part.elements is not None and part.elements.per_iteration == 1:
+            found.setdefault(part.role.of, result)
+    return found
 
 
 def _replacement(unit: UnitResult, number: int) -> Replacement | None:

@@ -400,8 +400,10 @@ def _by_count(own: Work, smallest: Work, around: Surroundings | None, others: It
     if (done and moved and done > moved) or (around and smallest.units and around.done(smallest.units) > 1):
         return None
     for counted in (own, *others):
+        if not counted.pace:
+            continue
         times = Fraction(1) if counted is own else ratio(own.steps, counted.steps)
-        if not counted.pace or times is None:
+        if times is None:
             continue
         number = times * counted.pace
         if counted is not own and (number.denominator > 1 or _work_ratio(own, counted) not in (None, times)):

@@ -19,7 +19,7 @@ Each cause is a single unknown. These are considered likely enough to be one:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -479,10 +479,11 @@ def _branching(result: KernelResult, ways: Ways) -> Branching:
         kernel = way.result.kernel
         conditions = dataflow(kernel).conditions
         at = {instruction.line: n for n, instruction in enumerate(kernel.instructions)}
+        known = known_after(way.result)
         for line, _ in way.path.branches:
             branch = at.get(line)
             depends = DATA if branch is None else conditions.get(branch, DATA)
-            ready = 0 if branch is None else known_after(way.result, branch)
+            ready = 0 if branch is None else known(branch)
             before = forks.get(line)
             if before is not None:
                 depends, ready = max(depends, before.depends), max(ready, before.known_after)
@@ -494,32 +495,34 @@ def _branching(result: KernelResult, ways: Ways) -> Branching:
     return Branching(ways=ways.ways, complete=ways.complete, forks=ordered, penalty=penalty, likeliest=tuple(likeliest))
 
 
-def known_after(result: KernelResult, branch: int) -> int:
-    """Return the cycles from an iteration's start until a branch's condition is known, without other delays.
+def known_after(result: KernelResult) -> Callable[[int], int]:
+    """Return a function for the cycles from an iteration's start until a branch's condition is known.
 
-    Wrongly fetched instructions are fetched again, and so are their loads.
+    These are the cycles without other delays. Wrongly fetched instructions are fetched again, and so are their loads.
     """
     bound = result.bound
-    tested = branch - 1 if branch and bound.value_start[branch] == bound.value_start[branch + 1] else branch
-    edges = [edge for edge in result.analysis.edges if edge.distance == 0]
     after: dict[int, int] = {}
-    loads = [v for v, kind in enumerate(bound.value_kind) if kind == VALUE_LOAD]
-    instruction_of = [
-        n for n in range(len(bound.value_start) - 1) for _ in range(bound.value_start[n + 1] - bound.value_start[n])
-    ]
-    for value in loads:
-        after[value] = bound.load_latency[instruction_of[value]]
+    for n in range(len(bound.value_start) - 1):
+        for value in range(bound.value_start[n], bound.value_start[n + 1]):
+            if bound.value_kind[value] == VALUE_LOAD:
+                after[value] = bound.load_latency[n]
     # Edges within an iteration lead forward, inside an instruction from its loads to the rest.
-    for _ in range(len(bound.value_kind)):
+    edges = sorted(
+        [edge for edge in result.analysis.edges if edge.distance == 0],
+        key=lambda edge: (edge.consumer, edge.producer == edge.consumer),
+    )
+    changed = True
+    while changed:
         changed = False
         for edge in edges:
-            if edge.producer > tested or edge.consumer > tested:
-                continue
             cycles = after.get(edge.producer_value, 0) + edge.latency
             if cycles > after.get(edge.consumer_value, 0):
                 after[edge.consumer_value] = cycles
                 changed = True
-        if not changed:
-            break
-    values = range(bound.value_start[tested], bound.value_start[tested + 1])
-    return max([after.get(v, 0) for v in values], default=0)
+
+    def known(branch: int) -> int:
+        tested = branch - 1 if branch and bound.value_start[branch] == bound.value_start[branch + 1] else branch
+        values = range(bound.value_start[tested], bound.value_start[tested + 1])
+        return max([after.get(v, 0) for v in values], default=0)
+
+    return known

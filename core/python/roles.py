@@ -17,7 +17,9 @@ source loop became, and how many of its iterations one iteration of each contain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from math import gcd
 
 import msgspec
 from msgspec.structs import replace
@@ -77,20 +79,23 @@ def parts(
     for members in functions.values():
         works = {number: elements.work(results[number]) for number in members}
         roles = _roles(members, [results[n].kernel.region for n in members], works, places)
-        for number, role, group in roles:
-            smallest = min(group, key=lambda n: (works[n].steps, works[n].vector_bytes))
-            paces = len({works[n].steps for n in group})
+        for group in roles:
+            numbers = group.roles.keys()
+            smallest = min(numbers, key=lambda n: (works[n].steps, works[n].vector_bytes))
+            paces = len({works[n].steps for n in numbers})
             surroundings = None
             if origins is not None and works[smallest].units != 1:
                 kernel = results[smallest].kernel
                 if kernel.region is not None:
-                    others = [line for n in group if n != smallest for line in _lines(results[n])]
+                    others = [line for n in numbers if n != smallest for line in _lines(results[n])]
                     surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
-            kernel_parts[number] = Part(
-                role,
-                elements.elements(works[number], works[smallest], paces, surroundings, [works[n] for n in group]),
-                max(works[number].steps, default=0),
-            )
+            counted = [works[n] for n in numbers if works[n].pace]
+            for number, role in group.roles.items():
+                kernel_parts[number] = Part(
+                    role,
+                    elements.elements(works[number], works[smallest], paces, surroundings, counted),
+                    max(works[number].steps, default=0),
+                )
         _as_compiled(members, results, kernel_parts)
     return kernel_parts
 
@@ -128,8 +133,8 @@ def _roles(
     regions: Sequence[Region | None],
     works: dict[int, Work],
     places: Sequence[frozenset[SourceLocation]],
-) -> list[tuple[int, Role, list[int]]]:
-    """Return for each loop of a function its number, its role and all loops that do the same work, itself included."""
+) -> list[_Group]:
+    """Return the groups of a function's loops that do the same work."""
     region_of = dict(zip(members, regions, strict=True))
     kinds = {n: _Kind(works[n].stores, works[n].computes, works[n].steps, works[n].whole) for n in members}
     groups: list[list[int]] = []
@@ -137,10 +142,14 @@ def _roles(
     unlike: list[dict[tuple[_Kind, frozenset[SourceLocation]], int]] = []
     # Candidate groups by the places of their first loops; None for loops without places.
     groups_at: dict[SourceLocation | None, list[int]] = {}
+    # The same by the work of their first loops, which decides about loops without places.
+    groups_like: dict[Hashable, list[int]] = {}
     for number in members:
         kind = kinds[number]
         at: frozenset[SourceLocation] = places[number] if places else frozenset()
-        possible = sorted({n for place in (None, *at) for n in groups_at.get(place, ())}) if at else range(len(groups))
+        possible: Sequence[int] = groups_like.get(kind.likeness, ())
+        if at:
+            possible = sorted({n for place in (None, *at) for n in groups_at.get(place, ())})
         for chosen in possible:
             others = unlike[chosen].values()
             if _may_be_one(places, number, others) and all(_same_work(kind, kinds[n], bool(at)) for n in others):
@@ -150,6 +159,8 @@ def _roles(
         else:
             for place in at or (None,):
                 groups_at.setdefault(place, []).append(len(groups))
+            if kind.steps:
+                groups_like.setdefault(kind.likeness, []).append(len(groups))
             groups.append([number])
             unlike.append({(kind, at): number})
     # The loops inside the loop at each place of the source.
@@ -162,10 +173,28 @@ def _roles(
         longest = max(kinds[number].steps for number in group)
         main = [number for number in group if kinds[number].steps == longest]
         mains, all_of_it = frozenset(main), frozenset(group)
+        of_group = {}
         for number in group:
-            role = Role(name="main") if number in mains else _relation(number, main, region_of)
-            roles.append((number, _outer(number, all_of_it, region_of, inside) or role, group))
+            role = Role(name="main") if number in mains else _relation(number, _nearest(number, main), region_of)
+            of_group[number] = _outer(number, all_of_it, region_of, inside) or role
+        roles.append(_Group(of_group))
     return roles
+
+
+_MOST_MAIN = 50
+"""The most main loops on each side of a loop that may be its own, in the order of the code."""
+
+
+def _nearest(number: int, main: Sequence[int]) -> Sequence[int]:
+    at = bisect_left(main, number)
+    return main[max(at - _MOST_MAIN, 0) : at + _MOST_MAIN]
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """The loops of a function that do the same work."""
+
+    roles: dict[int, Role]
+    """By the numbers of the loops."""
 
 
 class _Kind(msgspec.Struct, frozen=True):
@@ -175,6 +204,12 @@ class _Kind(msgspec.Struct, frozen=True):
     computes: frozenset[tuple[str, int]]
     steps: tuple[int, ...]
     whole: bool
+
+    @property
+    def likeness(self) -> Hashable:
+        """A value that kernels which do the same work have in common, if their analysed paths are comparable."""
+        unit = gcd(*self.steps)
+        return self.stores, self.computes, tuple([step // unit for step in self.steps])
 
 
 def _same_work(one: _Kind, other: _Kind, same_lines: bool) -> bool:

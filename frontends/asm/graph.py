@@ -6,7 +6,8 @@ algorithms take plain successor lists, so they can be used and tested without an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 import msgspec
 
@@ -185,16 +186,49 @@ def _adjacent(routines: Sequence[Routine], here: int, there: int, members: set[i
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
+class LoopBody(Set[int]):
+    """The nodes of a natural loop: a run of an order that all loops of a graph share, so nested loops take no space."""
+
+    __slots__ = ("_end", "_first", "_order", "_place")
+
+    def __init__(self, order: Sequence[int], place: Sequence[int], first: int, end: int) -> None:
+        """Args: nodes in an order; the place of each node in it, -1 for none; the first place, and that behind."""
+        self._order = order
+        self._place = place
+        self._first = first
+        self._end = end
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, int) and self._first <= self._place[node] < self._end
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._order[self._first : self._end])
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[int]) -> frozenset[int]:  # type: ignore[override]
+        """Return the result of an operator on sets."""
+        return frozenset(it)
+
+    def spans(self, nodes: Iterable[int]) -> bool:
+        """Return True if all of these nodes are in the loop."""
+        return all(self._first <= self._place[node] < self._end for node in nodes)
+
+
 class NaturalLoop(msgspec.Struct, frozen=True, kw_only=True):
     """A natural loop: all cycles through `header` over edges from `latches`, which the header dominates."""
 
     header: int
-    body: frozenset[int]
+    body: Set[int]
     latches: tuple[int, ...]
     depth: int
     """1 for an outermost loop."""
     innermost: bool
     """There is no other cycle inside."""
+    outer: int = -1
+    """The header of the natural loop directly around this one, -1 for none."""
 
 
 class IrreducibleCycle(msgspec.Struct, frozen=True):
@@ -230,45 +264,126 @@ def reverse_postorder(successors: Sequence[Iterable[int]], entry: int) -> list[i
 def dominators(successors: Sequence[Iterable[int]], entry: int) -> list[int]:
     """Return the immediate dominator of each node: for the entry itself, for an unreachable node -1.
 
-    Cooper, Harvey, Kennedy, “A Simple, Fast Dominance Algorithm” (2001).
+    Lengauer, Tarjan, “A Fast Algorithm for Finding Dominators in a Flowgraph” (1979), the simple version.
     """
-    order = reverse_postorder(successors, entry)
-    return _dominators(successors, order)
-
-
-def _dominators(successors: Sequence[Iterable[int]], order: list[int]) -> list[int]:
-    number = {node: i for i, node in enumerate(order)}
-    predecessors: list[list[int]] = [[] for _ in order]
-    for i, node in enumerate(order):
+    nodes, parent = _depth_first(successors, entry)
+    number = {node: i for i, node in enumerate(nodes)}
+    predecessors: list[list[int]] = [[] for _ in nodes]
+    for i, node in enumerate(nodes):
         for successor in successors[node]:
             predecessors[number[successor]].append(i)
-    immediate = [-1] * len(order)
-    immediate[0] = 0
-    changed = True
-    while changed:
-        changed = False
-        for i in range(1, len(order)):
-            new = -1
-            for p in predecessors[i]:
-                if immediate[p] < 0:
-                    continue
-                if new < 0:
-                    new = p
-                    continue
-                a, b = p, new
-                while a != b:
-                    while a > b:
-                        a = immediate[a]
-                    while b > a:
-                        b = immediate[b]
-                new = a
-            if immediate[i] != new:
-                immediate[i] = new
-                changed = True
+    semi = list(range(len(nodes)))
+    least = list(range(len(nodes)))
+    above = [-1] * len(nodes)  # in the forest of nodes that have been processed
+    immediate = [0] * len(nodes)
+    waiting: list[list[int]] = [[] for _ in nodes]
+
+    def evaluate(v: int) -> int:
+        """Return the node with the least semidominator on the way from `v` up, and shorten the way."""
+        if above[v] < 0:
+            return v
+        way = [v]
+        while above[above[way[-1]]] >= 0:
+            way.append(above[way[-1]])
+        for u in reversed(way):
+            top = above[u]
+            if above[top] >= 0:
+                if semi[least[top]] < semi[least[u]]:
+                    least[u] = least[top]
+                above[u] = above[top]
+        return least[v]
+
+    for w in range(len(nodes) - 1, 0, -1):
+        for v in predecessors[w]:
+            semi[w] = min(semi[w], semi[evaluate(v)])
+        waiting[semi[w]].append(w)
+        above[w] = p = parent[w]
+        for v in waiting[p]:
+            u = evaluate(v)
+            immediate[v] = u if semi[u] < semi[v] else p
+        waiting[p].clear()
+    for w in range(1, len(nodes)):
+        if immediate[w] != semi[w]:
+            immediate[w] = immediate[immediate[w]]
     result = [-1] * len(successors)
-    for i, node in enumerate(order):
-        result[node] = order[immediate[i]]
+    for w, node in enumerate(nodes):
+        result[node] = nodes[immediate[w]]
     return result
+
+
+def _depth_first(successors: Sequence[Iterable[int]], entry: int) -> tuple[list[int], list[int]]:
+    """Return the nodes reachable from `entry` in the order of a depth-first search, and the number of each's parent."""
+    number = {entry: 0}
+    nodes, parent = [entry], [0]
+    stack = [(0, iter(successors[entry]))]
+    while stack:
+        at, rest = stack[-1]
+        for successor in rest:
+            if successor not in number:
+                number[successor] = len(nodes)
+                nodes.append(successor)
+                parent.append(at)
+                stack.append((number[successor], iter(successors[successor])))
+                break
+        else:
+            stack.pop()
+    return nodes, parent
+
+
+class _Nest:
+    """The natural loops of a graph, how they are nested, and the cycles without a header."""
+
+    def __init__(self, size: int) -> None:
+        self.latches: dict[int, list[int]] = {}
+        """By the headers of the loops."""
+        self.around = [-1] * size
+        """The header of the innermost loop around each node; for a header of that around its own loop."""
+        self.irregular: list[tuple[set[int], list[int]]] = []
+        """The nodes of each cycle without a header, and those at which it is entered."""
+        self._outermost = list(range(size))
+
+    def add_loop(self, header: int, latches: list[int], predecessors: Mapping[int, Sequence[int]]) -> None:
+        """Add a loop around those that have been added. Inner loops come first."""
+        self.latches[header] = latches
+        work = [self._top(latch) for latch in latches]
+        while work:
+            node = work.pop()
+            if node != header and self.around[node] < 0:
+                self.around[node] = self._outermost[node] = header
+                work.extend([self._top(p) for p in predecessors[node]])
+
+    def _top(self, node: int) -> int:
+        """Return the header of the outermost loop around a node that has been added, else the node."""
+        outermost = self._outermost
+        while outermost[node] != node:
+            outermost[node] = node = outermost[outermost[node]]
+        return node
+
+    def bodies(self) -> dict[int, LoopBody]:
+        """Return the body of each loop by its header, inner loops before those around them."""
+        inside: dict[int, list[int]] = {header: [] for header in self.latches}
+        for node, header in enumerate(self.around):
+            if header >= 0:
+                inside[header].append(node)
+        order: list[int] = []
+        place = [-1] * len(self.around)
+        bodies: dict[int, LoopBody] = {}
+        for outermost in [header for header in self.latches if self.around[header] < 0]:
+            stack = [(outermost, len(order), iter(inside[outermost]))]
+            place[outermost] = len(order)
+            order.append(outermost)
+            while stack:
+                header, first, rest = stack[-1]
+                for node in rest:
+                    place[node] = len(order)
+                    order.append(node)
+                    if node in inside:
+                        stack.append((node, place[node], iter(inside[node])))
+                        break
+                else:
+                    stack.pop()
+                    bodies[header] = LoopBody(order, place, first, len(order))
+        return bodies
 
 
 def loops(
@@ -283,46 +398,55 @@ def loops(
     # Most functions have no edge that goes backward in the order of the text, and thus no cycle.
     if all(t > node for node in range(n) for t in successors[node]):
         return [], []
-    by_header: dict[int, tuple[set[int], list[int]]] = {}
-    irregular: list[tuple[set[int], list[int]]] = []
+    nest = _Nest(n + 1)
     left = set(range(n))
     for from_entries in (True, False):  # nodes that entries reach, then the rest
         graph: list[list[int]] = [[t for t in successors[i] if t in left] if i in left else [] for i in range(n)]
         roots = list(entries) if from_entries else _sources(graph, left)
         graph.append(roots)  # a virtual entry
         order = reverse_postorder(graph, n)
-        _cycles(graph, order, by_header, irregular)
+        _cycles(graph, order, nest)
         left.difference_update(order)
 
-    if irregular:
-        _cycles_inside(successors, by_header, irregular)
-    depth = [0] * n
-    for body, _ in by_header.values():
-        for node in body:
-            depth[node] += 1
-    for nodes, _ in irregular:
-        for node in nodes:
-            depth[node] += 1
-    # Natural loops with different headers are nested or disjoint, so a loop has another inside iff its header.
+    bodies = nest.bodies()
+    containing = {nest.around[header] for header in bodies}  # loops with loops inside
+    leaves = {header: body for header, body in bodies.items() if header not in containing}
+    if nest.irregular:
+        _cycles_inside(successors, leaves, nest)
+    loops_around = dict.fromkeys(bodies, 1)
+    for header in reversed(bodies):
+        loops_around[header] += loops_around.get(nest.around[header], 0)
+    cycles_around = Counter(node for nodes, _ in nest.irregular for node in nodes)
+
+    def innermost_loop(node: int) -> int:
+        return node if node in bodies else nest.around[node]
+
+    def depth(node: int) -> int:
+        return loops_around.get(innermost_loop(node), 0) + cycles_around[node]
+
+    for nodes, _ in nest.irregular:
+        header = innermost_loop(min(nodes))
+        if header >= 0 and bodies[header].spans(nodes):
+            containing.add(header)
     natural = [
         NaturalLoop(
             header=header,
-            body=frozenset(body),
+            body=bodies[header],
             latches=tuple(sorted(latches)),
-            depth=depth[header],
-            innermost=not any(node != header and node in by_header for node in body)
-            and not any(nodes <= body for nodes, _ in irregular),
+            depth=depth(header),
+            innermost=header not in containing,
+            outer=nest.around[header],
         )
-        for header, (body, latches) in sorted(by_header.items())
+        for header, latches in sorted(nest.latches.items())
     ]
     irreducible = [
         IrreducibleCycle(
             frozenset(nodes),
             tuple(sorted(ins)),
-            not any(body <= nodes for body, _ in by_header.values()),
-            depth[min(nodes)],
+            not any(nodes.issuperset(leaves[node]) for node in nodes if node in leaves),
+            depth(min(nodes)),
         )
-        for nodes, ins in sorted(irregular, key=lambda cycle: min(cycle[0]))
+        for nodes, ins in sorted(nest.irregular, key=lambda cycle: min(cycle[0]))
     ]
     return natural, irreducible
 
@@ -395,21 +519,15 @@ def _reached(start: int, following: Callable[[int], Iterable[int]]) -> set[int]:
     return reached
 
 
-def _cycles_inside(
-    successors: Sequence[Sequence[int]],
-    by_header: dict[int, tuple[set[int], list[int]]],
-    irregular: list[tuple[set[int], list[int]]],
-) -> None:
-    """Add the cycles without a header that are inside natural loops and parts of larger ones around those."""
-    larger = [nodes for nodes, _ in irregular]
-    for header, (body, _) in by_header.items():
-        if any(node != header and node in by_header for node in body):
-            continue
+def _cycles_inside(successors: Sequence[Sequence[int]], bodies: Mapping[int, Set[int]], nest: _Nest) -> None:
+    """Add the cycles without a header that are inside these natural loops and parts of larger ones around those."""
+    larger = {frozenset(nodes) for nodes, _ in nest.irregular}
+    for header, body in bodies.items():
         inside = {u: [v for v in successors[u] if v in body and v != header] for u in body}
         for component in _components(inside, sorted(body)):
             if len(component) > 1 and component not in larger:
                 ins = {v for u in body - component for v in inside[u] if v in component}
-                irregular.append((component, sorted(ins)))
+                nest.irregular.append((component, sorted(ins)))
 
 
 def _sources(graph: list[list[int]], nodes: set[int]) -> list[int]:
@@ -420,39 +538,25 @@ def _sources(graph: list[list[int]], nodes: set[int]) -> list[int]:
     return sorted(min(component) for i, component in enumerate(components) if i not in inner)
 
 
-def _cycles(
-    graph: list[list[int]],
-    order: list[int],
-    by_header: dict[int, tuple[set[int], list[int]]],
-    irregular: list[tuple[set[int], list[int]]],
-) -> None:
+def _cycles(graph: list[list[int]], order: list[int], nest: _Nest) -> None:
     """Add the natural loops and irreducible cycles of the part of a graph that `order` (reverse postorder) covers."""
     number = {node: i for i, node in enumerate(order)}
     retreating = [(u, v) for u in order for v in graph[u] if number[v] <= number[u]]
     if not retreating:
         return
-    immediate = _dominators(graph, order)
+    dominates = _dominance(dominators(graph, order[0]), order)
     predecessors: dict[int, list[int]] = {node: [] for node in order}
     for u in order:
         for v in graph[u]:
             predecessors[v].append(u)
 
-    back: set[tuple[int, int]] = set()
+    back = {(latch, header) for latch, header in retreating if dominates(header, latch)}
+    latches: dict[int, list[int]] = {}
     for latch, header in retreating:
-        node = latch
-        while number[node] > number[header]:
-            node = immediate[node]
-        if node != header:
-            continue
-        back.add((latch, header))
-        body, latches = by_header.setdefault(header, ({header}, []))
-        latches.append(latch)
-        work = [latch]
-        while work:
-            node = work.pop()
-            if node not in body:
-                body.add(node)
-                work.extend(predecessors[node])
+        if (latch, header) in back:
+            latches.setdefault(header, []).append(latch)
+    for header in sorted(latches, key=number.__getitem__, reverse=True):
+        nest.add_loop(header, latches[header], predecessors)
     if len(back) == len(retreating):
         return
     # Cycles without a back edge have no header.
@@ -460,7 +564,25 @@ def _cycles(
     for component in _components(forward, order):
         if len(component) > 1:
             ins = [v for v in component if any(p not in component for p in predecessors[v])]
-            irregular.append((component, ins))
+            nest.irregular.append((component, ins))
+
+
+def _dominance(immediate: Sequence[int], order: Sequence[int]) -> Callable[[int, int], bool]:
+    """Return a function that tells whether a node dominates another one, by their places in the tree of dominators.
+
+    `order` has each node behind its dominators.
+    """
+    below = dict.fromkeys(order, 1)  # the size of each subtree
+    for node in reversed(order[1:]):
+        below[immediate[node]] += below[node]
+    place = {order[0]: 0}
+    following = {order[0]: 1}
+    for node in order[1:]:
+        above = immediate[node]
+        place[node] = following[above]
+        following[node] = place[node] + 1
+        following[above] += below[node]
+    return lambda node, other: place[node] <= place[other] < place[node] + below[node]
 
 
 def _components(successors: list[list[int]] | dict[int, list[int]], nodes: Iterable[int]) -> list[set[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Protocol
 
 import msgspec
@@ -49,7 +49,7 @@ class FoundLoop(msgspec.Struct, frozen=True):
 
     loop: NaturalLoop
     shape: LoopShape
-    whole: frozenset[int]
+    whole: Set[int]
     """The blocks of the loop; of a partial one also those of the loops inside."""
 
 
@@ -66,10 +66,10 @@ def analysed_loops(
     found = [FoundLoop(loop, "innermost", loop.body) for loop in natural if loop.innermost]
     if len(found) < len(natural):
         inner = {loop.header for loop in natural}.union(*(cycle.nodes for cycle in irreducible))
-        small = [loop for loop in natural if loop.innermost]
+        largest = _largest_inside(graph, natural)
         for loop in natural:
             part = None if loop.innermost else without_inner(successors, loop, inner)
-            if part is not None and _matters(graph, loop, part, [each for each in small if each.header in loop.body]):
+            if part is not None and _matters(graph, loop, part, largest[loop.header]):
                 found.append(FoundLoop(part, "partial", loop.body))
     left_out = []
     for cycle in irreducible:
@@ -84,11 +84,23 @@ _LEAST_WORK = 16
 """Instructions of iterations outside of the loops inside that are worth an analysis although others are likelier."""
 
 
-def _matters(graph: ControlFlow, loop: NaturalLoop, part: NaturalLoop, inside: Sequence[NaturalLoop]) -> bool:
+def _largest_inside(graph: ControlFlow, natural: Sequence[NaturalLoop]) -> dict[int, int]:
+    """Return the instructions of the largest innermost loop in each natural loop, by its header; 0 for none."""
+    outer = {loop.header: loop.outer for loop in natural}
+    largest = dict.fromkeys(outer, 0)
+    for loop in natural:
+        header, size = loop.header, _size(graph, loop.body) if loop.innermost else 0
+        while header >= 0 and largest[header] < size:
+            largest[header] = size
+            header = outer[header]
+    return largest
+
+
+def _matters(graph: ControlFlow, loop: NaturalLoop, part: NaturalLoop, largest: int) -> bool:
     """Return True if the iterations of a loop that enter no loop inside are worth an analysis.
 
     They are if compilers' layout makes them the likeliest ones, or if they have more than twice as many instructions as
-    any of the innermost loops inside: those are then small parts, such as a copy of what is longer than a vector.
+    the `largest` innermost loop inside: such loops are then small parts, as a copy of what is longer than a vector.
     """
     block = _likeliest_next(graph, loop, loop.header)
     while block != loop.header and block in part.body:
@@ -96,7 +108,7 @@ def _matters(graph: ControlFlow, loop: NaturalLoop, part: NaturalLoop, inside: S
     if block == loop.header:
         return True
     work = _size(graph, _likeliest_path(graph, part)[0])
-    return work >= _LEAST_WORK and all(work > 2 * _size(graph, each.body) for each in inside)
+    return work >= _LEAST_WORK and work > 2 * largest
 
 
 def _size(graph: ControlFlow, blocks: Iterable[int]) -> int:
@@ -109,11 +121,12 @@ def innermost(graphs: Iterable[ControlFlow], listing: InstructionFacts) -> tuple
     left_out: list[LeftOut] = []
     for graph in graphs:
         found, natural, irreducible = analysed_loops(graph)
+        by_header = {loop.header: loop for loop in natural}
         inner = []
         for each in found:
             region = _region(listing, graph, each)
             if each.shape == "innermost":
-                inner.append((replace(region, around=_around(listing, graph, natural, each.loop)), each.loop))
+                inner.append((replace(region, around=_around(listing, graph, by_header, each.loop)), each.loop))
             else:
                 regions.append(region)
         regions += _with_neighbours(listing, graph, natural, inner) if len(inner) > 1 else [r for r, _ in inner]
@@ -171,8 +184,12 @@ def _exit_notes(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop,
     """Return a note on the exits from a loop if a path passes several."""
     blocks = graph.blocks
     # A conditional branch without a block to go to jumps out of the function, to another function's name.
-    leaving = [b for b in path if blocks[b].branch == "conditional" and not blocks[b].taken]
-    leaves = [b for b in path if b in leaving or not found.whole.issuperset(blocks[b].successors)]
+    leaves = [
+        b
+        for b in path
+        if (blocks[b].branch == "conditional" and not blocks[b].taken)
+        or any(t not in found.whole for t in blocks[b].successors)
+    ]
     if len(leaves) < 2:
         return ()
     where = line_list(listing.places[blocks[b].instructions[-1]].line for b in leaves)
@@ -219,10 +236,10 @@ _MOST_AROUND = 40
 
 
 def _around(
-    listing: InstructionFacts, graph: ControlFlow, natural: Sequence[NaturalLoop], loop: NaturalLoop
+    listing: InstructionFacts, graph: ControlFlow, natural: Mapping[int, NaturalLoop], loop: NaturalLoop
 ) -> tuple[int, ...]:
     """Return the lines of the loop directly around another one that are outside of it; none for a large loop."""
-    outer = min((o for o in natural if loop.body < o.body), key=lambda o: len(o.body), default=None)
+    outer = natural.get(loop.outer)
     if outer is None or len(outer.body) > _MOST_AROUND:
         return ()
     return lines_of(listing.places, (i for b in sorted(outer.body - loop.body) for i in graph.blocks[b].instructions))
@@ -230,7 +247,7 @@ def _around(
 
 def _forks(graph: ControlFlow, loop: NaturalLoop, block: int) -> bool:
     """Return True if a block of a loop has several successors in the loop."""
-    return len(loop.body.intersection(graph.blocks[block].successors)) > 1
+    return sum(t in loop.body for t in graph.blocks[block].successors) > 1
 
 
 def _fork_note(listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop, path: list[int], forks: int) -> str:
@@ -308,18 +325,25 @@ def _reachable(
     return ahead, behind
 
 
+_MOST_ENCLOSING = 100
+"""The most loops around a loop whose places are noted."""
+
+
 def _enclosing(
     listing: InstructionFacts, graph: ControlFlow, natural: Sequence[NaturalLoop], headers: Iterable[int]
 ) -> dict[int, tuple[SourceLocation, ...]]:
     """Return the places of the loops around the innermost loops with these headers, inner loops first."""
-    around: dict[int, list[tuple[int, SourceLocation]]] = {header: [] for header in headers}
-    for loop in natural:
-        latch = graph.blocks[loop.latches[-1]].instructions[-1]
-        if not loop.innermost and (source := listing.places[latch].location):
-            for b in loop.body:
-                if b in around and b != loop.header:
-                    around[b].append((len(loop.body), source))
-    return {header: tuple([source for _, source in sorted(loops)]) for header, loops in around.items()}
+    by_header = {loop.header: loop for loop in natural}
+    around: dict[int, tuple[SourceLocation, ...]] = {}
+    for header in headers:
+        places: list[SourceLocation] = []
+        outer = by_header.get(by_header[header].outer)
+        while outer is not None and len(places) < _MOST_ENCLOSING:
+            if source := listing.places[graph.blocks[outer.latches[-1]].instructions[-1]].location:
+                places.append(source)
+            outer = by_header.get(outer.outer)
+        around[header] = tuple(places)
+    return around
 
 
 def _likeliest_path(graph: ControlFlow, loop: NaturalLoop) -> tuple[list[int], int]:
@@ -413,32 +437,55 @@ def _paths_of(
     loop = found.loop
     paths: list[LoopPath] = []
     # Without inner cycles every way leads back to the header, so each path that is begun can be completed. Depth first,
-    # first sides first.
-    begun: list[tuple[list[int], tuple[tuple[int, bool], ...], float]] = [([loop.header], (), 1.0)]
+    # first sides first. Paths share what they have in common.
+    begun: list[_Begun] = [_Begun(loop.header)]
     while begun:
-        path, branches, probability = begun.pop()
-        while len(path) == 1 or path[-1] != loop.header:
-            block = graph.blocks[path[-1]]
+        path = begun.pop()
+        while path.before is None or path.block != loop.header:
+            block = graph.blocks[path.block]
             following = [t for t in block.successors if t in loop.body]
             forks = len(following) > 1
-            if forks and sides and branches:
-                following, forks = [_likeliest_next(graph, loop, path[-1])], False
-            if forks:
-                line = listing.places[block.instructions[-1]].line
-                shares = _shares(len(following), first_side)
-                others = [
-                    ([*path, t], (*branches, (line, t != block.fall)), probability * share)
-                    for t, share in zip(following[1:], shares[1:], strict=True)
-                ]
-                begun += reversed(others)
-                branches = (*branches, (line, following[0] != block.fall))
-                probability *= shares[0]
-            path = [*path, following[0]]
+            if forks and sides and path.forked:
+                following, forks = [_likeliest_next(graph, loop, path.block)], False
+            line = listing.places[block.instructions[-1]].line if forks else 0
+            shares = _shares(len(following), first_side) if forks else [1.0]
+            first, *others = [
+                _Begun(t, path, line, t != block.fall, path.forked or forks, path.probability * share)
+                for t, share in zip(following, shares, strict=True)
+            ]
+            begun += reversed(others)
+            path = first
         if len(paths) == limit:
             return paths, False
-        cold = _is_cold(graph, loop, path)
-        paths.append(LoopPath(_region(listing, graph, found, path[:-1]), branches, probability, cold))
+        steps = path.steps()
+        taken = [step.block for step in steps]
+        branches = tuple([(step.line, step.taken) for step in steps if step.line])
+        region = _region(listing, graph, found, taken[:-1])
+        paths.append(LoopPath(region, branches, path.probability, _is_cold(graph, loop, taken)))
     return paths, True
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    """A path from a loop's header that has come to a block."""
+
+    block: int
+    before: _Begun | None = None
+    """The path up to the block before."""
+    line: int = 0
+    """The line of the branch there if there was a choice, else 0."""
+    taken: bool = False
+    forked: bool = False
+    """There was a choice somewhere."""
+    probability: float = 1.0
+
+    def steps(self) -> list[_Begun]:
+        """Return the paths up to each block, from the header on."""
+        steps = []
+        step: _Begun | None = self
+        while step is not None:
+            steps.append(step)
+            step = step.before
+        return steps[::-1]
 
 
 def _is_cold(graph: ControlFlow, loop: NaturalLoop, path: Sequence[int]) -> bool:
