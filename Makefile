@@ -16,8 +16,6 @@ CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/si
 # pyproject.toml alone says which packages are wanted, for building as for testing.
 WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
   print(*(p["build-system"]["requires"] if sys.argv[1] == "build" else p["project"]["optional-dependencies"][sys.argv[1]]), sep="\n")
-SCRIPTS = import tomllib; \
-  [print(name, *entry.split(":")) for name, entry in tomllib.load(open("pyproject.toml", "rb"))["project"]["scripts"].items()]
 # radon has no threshold of its own below 30.
 COMPLEX = import json, sys; \
   text = "{}:{}: {} has a cyclomatic complexity of {}, more than 25"; \
@@ -111,18 +109,12 @@ dev: core-test
 	@ln -sfn ../$(BUILD)/tables models/tables
 	@mkdir -p build/dev/bin
 	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
-	$(IN_VENV) cmake --build $(BUILD) --target incc_dev
-	@cp $(BUILD)/incc_dev build/dev/bin/incc.new && mv build/dev/bin/incc.new build/dev/bin/incc
+	$(IN_VENV) cmake --build $(BUILD) --target dev_programs
+	@for f in $(BUILD)/programs/*; do c=build/dev/bin/$$(basename "$$f"); cp "$$f" $$c.new && mv $$c.new $$c; done
 	@[ ! -e $(BUILD)/tied ] || { cp $(BUILD)/tied support/tied.new && mv support/tied.new support/tied; }
 	@mkdir -p build/dev/share/cmake/Incc
 	@ln -sfn ../../../../../cmake/InccConfig.cmake build/dev/share/cmake/Incc/InccConfig.cmake
 	@ln -sfn ../../../../core/InccConfigVersion.cmake build/dev/share/cmake/Incc/InccConfigVersion.cmake
-# The shell finds Python, since what follows #! may be neither long nor have blanks in it.
-	@$(BIN)/python -c '$(SCRIPTS)' | while read -r c module function; do \
-	  printf '%s\n' '#!/bin/sh' "'''exec' \"$(CURDIR)/$(BIN)/python\" \"\$$0\" \"\$$@\"" "' '''" \
-	    'import sys' 'sys.path.insert(0, "$(CURDIR)/build/dev")' "from $$module import $$function" \
-	    "sys.exit($$function())" > build/dev/bin/$$c.new && chmod +x build/dev/bin/$$c.new && \
-	  mv build/dev/bin/$$c.new build/dev/bin/$$c; done
 
 # build/sanitize/dev is to build/sanitize what build/dev is to build/core. Python is not built with AddressSanitizer, so
 # its library is loaded first; memory that Python keeps to its end is no leak.
@@ -135,12 +127,12 @@ sanitize: dev
 	  -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" \
 	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)" \
 	  -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/$(SANITIZE)/dev" >/dev/null
-	$(IN_VENV) cmake --build $(SANITIZE) --target _core incc_core_test incc_dev
+	$(IN_VENV) cmake --build $(SANITIZE) --target _core incc_core_test dev_programs
 	@mkdir -p $(SANITIZE)/dev/incc/core $(SANITIZE)/dev/bin
 	@for p in $(PACKAGES); do ln -sfn "$(CURDIR)/$$p" $(SANITIZE)/dev/incc/$$p; done
 	@ln -sf "$(CURDIR)"/core/python/*.py* "$(CURDIR)"/$(SANITIZE)/_core*.so $(SANITIZE)/dev/incc/core
 	@ln -sf "$(CURDIR)/driver/package.py" $(SANITIZE)/dev/incc/__init__.py
-	@cp $(SANITIZE)/incc_dev $(SANITIZE)/dev/bin/incc
+	@cp $(SANITIZE)/programs/* $(SANITIZE)/dev/bin
 	$(SANITIZE)/incc_core_test
 	$(SANITIZED) $(BIN)/python -m pytest test/unit/test_front.py test/unit/test_options.py test/unit/test_response_files.py
 	$(SANITIZED) $(BIN)/python -m test.fuzz --seconds $(SECONDS)

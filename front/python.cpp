@@ -81,34 +81,54 @@ bool filesMayBeCutOff(const std::string &Place) {
          static_cast<unsigned long long>(Space.f_bavail) * Space.f_frsize < Enough;
 }
 
+/// The words of a command that runs a program of Python with the package's place in sys.path.
+/// The interpreter takes no notice of its environment or of the working directory.
+Words isolated(const Python &Python, const std::string &Program, const Words &Rest) {
+  // Who interrupts a command before it can clean up wants no traceback.
+  std::string Start = "import signal, sys\n"
+                      "if signal.getsignal(signal.SIGINT) == signal.default_int_handler:\n"
+                      "  signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+                      "signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])\n"
+                      "place = sys.argv.pop(1)\n"
+                      "if place and place not in sys.path: sys.path.insert(0, place)\n";
+  Words Result = {Python.Interpreter, filesMayBeCutOff(Python.Package) ? "-IB" : "-I", "-c",
+                  Start + Program, Python.Place};
+  Result.insert(Result.end(), Rest.begin(), Rest.end());
+  return Result;
+}
+
+std::string importOf(const std::string &Module, const std::string &Function) {
+  return "from incc.driver.commands." + Module + " import " + Function + " as main\n";
+}
+
 } // namespace
 
 Words incc::pythonCommand(const Python &Python, const std::string &Module,
                           const std::string &Function, const Words &Arguments,
                           std::string_view Otherwise) {
-  // Who interrupts a compilation wants no traceback.
-  std::string Program = "import signal, sys\n";
-  Program += "signal.signal(signal.SIGINT, signal.SIG_DFL)\n";
-  Program += "place = sys.argv.pop(1)\n";
-  Program += "if place and place not in sys.path: sys.path.insert(0, place)\n";
-  std::string Import = "from incc.driver.commands." + Module + " import " + Function + " as main\n";
-  const char *Isolated = filesMayBeCutOff(Python.Package) ? "-IB" : "-I";
-  Words Result = {Python.Interpreter, Isolated, "-c", "", Python.Place};
+  std::string Program;
+  Words Rest;
   if (Otherwise.empty()) {
-    Program += Import;
+    Program = importOf(Module, Function);
   } else {
-    Program += "front, otherwise = sys.argv[1:3]\n";
-    Program += "del sys.argv[1:3]\n";
-    Program += "try: " + Import;
-    Program += "except Exception as error:\n";
-    Program += "  import os\n";
-    Program += "  why = ' '.join(f'{type(error).__name__}: {error}'.split())\n";
-    Program += "  os.execv(front, [front, otherwise, why, *sys.argv[1:]])\n";
-    Result.push_back(ownPath());
-    Result.emplace_back(Otherwise);
+    Program = "front, otherwise = sys.argv[1:3]\n"
+              "del sys.argv[1:3]\n"
+              "try: " +
+              importOf(Module, Function) +
+              "except Exception as error:\n"
+              "  import os\n"
+              "  why = ' '.join(f'{type(error).__name__}: {error}'.split())\n"
+              "  os.execv(front, [front, otherwise, why, *sys.argv[1:]])\n";
+    Rest = {ownPath(), std::string(Otherwise)};
   }
-  Program += "sys.exit(main(sys.argv[1:]))";
-  Result[3] = Program;
-  Result.insert(Result.end(), Arguments.begin(), Arguments.end());
-  return Result;
+  Rest.insert(Rest.end(), Arguments.begin(), Arguments.end());
+  return isolated(Python, Program + "sys.exit(main(sys.argv[1:]))", Rest);
+}
+
+Words incc::installedCommand(const Python &Python, const std::string &Module,
+                             const std::string &Name, const Words &Arguments) {
+  Words Rest = {Name};
+  Rest.insert(Rest.end(), Arguments.begin(), Arguments.end());
+  return isolated(Python, "del sys.argv[0]\n" + importOf(Module, "command") + "sys.exit(main())",
+                  Rest);
 }

@@ -27,6 +27,11 @@ Python findPython();
 Words pythonCommand(const Python &Python, const std::string &Module, const std::string &Function,
                     const Words &Arguments, std::string_view Otherwise = {});
 
+/// The words of a command that calls `command()` of a module, which reads sys.argv: `Name`, the
+/// path that it was started by, and `Arguments`. SIGINT may be blocked until then.
+Words installedCommand(const Python &Python, const std::string &Module, const std::string &Name,
+                       const Words &Arguments);
+
 } // namespace incc
 
 #endif

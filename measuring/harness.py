@@ -18,6 +18,8 @@ from typing import Any, Literal, Protocol
 import msgspec
 from msgspec.structs import asdict
 
+from incc.support.isolated import isolated
+
 
 class MachineLoop(msgspec.Struct, frozen=True, kw_only=True):
     """Machine code that runs as a loop.
@@ -75,8 +77,9 @@ class Unavailable(Exception):
     """Nothing can be measured here: another system or processor, llvmlite is missing, or loops cannot be confined."""
 
 
-SERVER = ("-P", "-m", "incc.measuring.server")
-"""The interpreter's arguments for the process that runs loops, without modules of the working directory."""
+def server_command() -> list[str]:
+    """Return the command of the process that runs loops."""
+    return isolated("incc.measuring.server")
 
 
 class Machine(Protocol):
@@ -118,11 +121,10 @@ class Harness:
             raise Unavailable(why)
         # A session of its own, so that an interruption at the terminal first ends this process, which has the results.
         process = subprocess.Popen(
-            [sys.executable, *SERVER, json.dumps(self._arguments)],
+            [*server_command(), json.dumps(self._arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
             text=True,
             start_new_session=True,
         )

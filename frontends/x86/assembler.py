@@ -14,7 +14,6 @@ import resource
 import select
 import shutil
 import signal
-import sys
 import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +27,7 @@ from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.iced import Narrow
 from incc.support.confined import NotConfinedError, confined
+from incc.support.isolated import isolated
 from incc.support.signals import tied
 
 
@@ -439,9 +439,8 @@ _CANNOT_LOAD = 127
 
 
 def _default_commands(narrow: bool) -> list[list[str]]:
-    llvm = os.path.join(os.path.dirname(os.path.abspath(__file__)), "llvm", "assembler.py")
     bits = "--32" if narrow else "--64"
-    return [[_GNU, bits], [sys.executable, llvm, bits]]
+    return [[_GNU, bits], [*isolated("incc.frontends.x86.llvm.assembler", "run"), bits]]
 
 
 class _Result(msgspec.Struct, frozen=True):

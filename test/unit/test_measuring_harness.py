@@ -281,8 +281,11 @@ def test_real_loops() -> None:
 
 @pytest.mark.skipif(bool(harness.missing()), reason="no Linux that measures")
 def test_nothing_is_measured_where_the_kernel_does_not_confine_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = "import sys, incc.measuring.server as s; s._PR_SET_SECCOMP = 9999; sys.exit(s.main())"
-    monkeypatch.setattr(harness, "SERVER", ("-P", "-c", program))
+    *interpreter, program = harness.server_command()
+    program = (
+        f"import sys; sys.path[:] = {sys.path}; import incc.measuring.server as s; s._PR_SET_SECCOMP = 9999; s.main()"
+    )
+    monkeypatch.setattr(harness, "server_command", lambda: [*interpreter, program])
     with pytest.raises(harness.Unavailable, match=r"no seccomp.*--unsafe measures all the same"):
         harness.Harness()
     with harness.Harness(unsafe=True) as machine:

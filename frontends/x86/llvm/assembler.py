@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 
 def main(arguments: list[str]) -> int:
@@ -76,8 +77,13 @@ def _alone(assemble: Callable[[bytes], bytes], line: bytes) -> bytes:
     return output if status == 0 else b""
 
 
-if __name__ == "__main__":
+def run() -> NoReturn:
+    """Run the program; LLVM's own end of the process would take longer."""
     sys.stdout.flush()
     status = main(sys.argv)
     sys.stderr.flush()
     os._exit(status)
+
+
+if __name__ == "__main__":
+    run()
