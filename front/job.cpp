@@ -277,14 +277,17 @@ std::string Job::json() const {
   return Text;
 }
 
-void incc::identify(Job &Job, const Python &Python) {
-  bool Cached = !cacheFolder().empty() && !folderOfReports().empty();
-  std::string Installation;
-  if (Cached) {
+const std::string &incc::installation(const Python &Python) {
+  static const std::string Known = [&] {
     Blake2b Hash;
     addInstallation(Hash, Python);
-    Installation = Hash.hex();
-  }
+    return Hash.hex();
+  }();
+  return Known;
+}
+
+void incc::identify(Job &Job, const Python &Python) {
+  bool Cached = !cacheFolder().empty() && !folderOfReports().empty();
   for (JobUnit &Unit : Job.Units) {
     std::string Made, Code;
     bool SameFile = Unit.Way == "object" || Unit.Way == "link" ||
@@ -295,7 +298,7 @@ void incc::identify(Job &Job, const Python &Python) {
     if (!Cached || (!SameFile && !readFile(Unit.File, Code)))
       continue;
     Blake2b Hash;
-    Hash.addField(Installation);
+    Hash.addField(installation(Python));
     Hash.addField(SameFile ? Made : Code);
     Hash.addField(Unit.Way);
     for (const Words *Part : {&Job.Real->Name, Job.Arguments}) {

@@ -44,6 +44,9 @@ struct Job {
   std::string json() const;
 };
 
+/// A hash of incc's own files, the machine models and the machine, on all of which reports depend.
+const std::string &installation(const Python &Python);
+
 /// Fills in digests and, where there is a cache of units, keys.
 void identify(Job &Job, const Python &Python);
 

@@ -14,6 +14,7 @@
 #include "job.h"
 #include "processes.h"
 #include "seal.h"
+#include "service.h"
 #include "sub.h"
 
 #include <algorithm>
@@ -83,6 +84,8 @@ std::string sourceIn(const Words &Proper, const Command &Command) {
   }
   return "";
 }
+
+constexpr const char *TookTooLong = "it took too long (INCC_MAX_SECONDS)";
 
 class Lean {
 public:
@@ -350,14 +353,24 @@ int Lean::analyseNow() {
     Done = Done && moveFile(Unit.File, Kept);
     Unit.File = Kept;
   }
-  if (!Done || !writeFile(Place + "/job.json", Work.json())) {
+  std::string Text = Work.json(), Seal = sealOf(Text), Description = Place + "/job.json";
+  if (!Done || !writeFile(Description, Text)) {
     skip(Work.Units[0].Source, strerror(errno));
     return 0;
   }
   // Builds compare what compilers write; who has the reports elsewhere reads of mistakes in the
   // log.
-  std::string Errors =
-      !reportsToStdout() && !isOn("INCC_DEBUG") && !isOn("INCC_STRICT") ? "/dev/null" : "";
+  bool Shown = reportsToStdout() || isOn("INCC_DEBUG") || isOn("INCC_STRICT");
+  // No worker takes a job without a seal.
+  Served Served = Seal.empty() || !writeFile(Place + "/seal", Seal)
+                      ? Served::No
+                      : serve(Beside, Scratch, Shown, Children);
+  if (Served == Served::TooLong)
+    skip(Work.Units[0].Source, TookTooLong);
+  // The worker removes the job when it is done, and may crash after that.
+  if (Served != Served::No || !isFile(Description))
+    return Served == Served::Problems && isOn("INCC_STRICT") ? 1 : 0;
+  std::string Errors = Shown ? "" : "/dev/null";
   Words Argv = pythonCommand(Beside, "job", "main", {Place});
   if (Beside.Interpreter.empty() ||
       !Children.start(Beside.Interpreter, Argv, {}, "/dev/null", Errors)) {
@@ -372,7 +385,7 @@ int Lean::analyseNow() {
   if (Status != 0 && !Children.interrupted()) {
     bool TooLong = WIFSIGNALED(Status) && WTERMSIG(Status) == SIGPROF;
     skip(Work.Units[0].Source,
-         TooLong               ? "it took too long (INCC_MAX_SECONDS)"
+         TooLong               ? TookTooLong
          : WIFSIGNALED(Status) ? "Python was ended by signal " + std::to_string(WTERMSIG(Status))
                                : "Python failed");
   }

@@ -12,7 +12,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <tuple>
 #include <unistd.h>
@@ -136,6 +138,22 @@ int Processes::wait() {
   }
   Child = 0;
   return Status;
+}
+
+int Processes::waitFor(int File, int Milliseconds) {
+  int Signals = signalfd(-1, &Watched, SFD_CLOEXEC | SFD_NONBLOCK);
+  pollfd Files[] = {{File, POLLIN, 0}, {Signals, POLLIN, 0}};
+  int Ready;
+  while ((Ready = poll(Files, 2, Milliseconds)) > 0 || (Ready < 0 && errno == EINTR)) {
+    signalfd_siginfo Info;
+    while (read(Signals, &Info, sizeof Info) == sizeof Info)
+      if (Info.ssi_signo != SIGCHLD)
+        Interrupted = static_cast<int>(Info.ssi_signo);
+    if (Interrupted || (Ready > 0 && Files[0].revents))
+      break;
+  }
+  close(Signals);
+  return Ready;
 }
 
 void Processes::release() {

@@ -15,6 +15,7 @@ import select
 import signal
 import sys
 from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -34,12 +35,10 @@ MOST_TRIES = 2
 _PAUSE = 0.05
 """Seconds between two looks of an idle worker at the queue."""
 
-_MOST_JOBS = 500
 _MOST_MEMORY = 1 << 20
-"""Most jobs, and most memory in KB, of a worker before a new one replaces it; caches of models keep growing."""
+"""Most memory in KB of a worker before a new one replaces it."""
 
-_NICE = 5
-"""The niceness of workers; compilations go first."""
+W = TypeVar("W")
 
 _RENEW = 3
 """The exit status of a worker that a new one has to replace."""
@@ -47,6 +46,11 @@ _RENEW = 3
 
 class Queue:
     """The jobs of a folder of reports."""
+
+    wakes: tuple[int, ...] = ()
+    patience: float | None = _PAUSE
+    nice = 5  # compilations go first
+    renewed_after = 500
 
     def __init__(self, reports: str) -> None:
         self.reports = os.path.abspath(reports)
@@ -95,6 +99,11 @@ class Queue:
                 continue
             return place
         return ""
+
+    def run(self, place: str) -> bool:
+        """Analyse a job that `take` has returned."""
+        run_job(place, self.log)
+        return False
 
     def give_back(self, process: int, guilty: bool, hopeless: bool = False) -> list[str]:
         """Put back the jobs of a process that has ended.
@@ -166,16 +175,39 @@ def _tries(path: str, again: bool) -> int:
     return tries
 
 
-class Pool:
+class Source(Protocol[W]):
+    """A place that workers take their work from."""
+
+    wakes: tuple[int, ...]
+    """File descriptors that can be read if there may be work."""
+    patience: float | None
+    """Seconds between two looks for work if nothing wakes a worker."""
+    nice: int
+    """The niceness of workers, on top of that of their parent."""
+    renewed_after: int
+    """Most pieces of work of a worker before a new one replaces it, since tables of instructions keep growing."""
+
+    def take(self) -> W | None:
+        """Take a piece of work for this process; something false if there is none."""
+
+    def run(self, work: W) -> bool:
+        """Do it. Returns True if this worker has to be replaced."""
+
+    def give_back(self, process: int, guilty: bool, hopeless: bool = False) -> list[str]:
+        """Put back the work of a process that has ended (`Queue.give_back`)."""
+
+
+class Pool(Generic[W]):
     """The workers of a queue. They work until `finish`, then until the queue is empty. Not thread-safe."""
 
-    def __init__(self, queue: Queue, count: int, work: Callable[[str], object] | None = None) -> None:
+    def __init__(self, queue: Source[W], count: int, work: Callable[[W], object] | None = None) -> None:
         self.queue = queue
         self.aside: list[str] = []
         """The names of jobs moved to `failed`."""
+        self.workers: set[int] = set()
+        """The processes."""
         self._count = count
-        self._work = work or (lambda place: run_job(place, queue.log))
-        self._workers: set[int] = set()
+        self._work = work or queue.run
         self._pipe: tuple[int, int] | None = None
 
     def start(self) -> None:
@@ -183,20 +215,20 @@ class Pool:
         load_everything()
         self._pipe = os.pipe2(os.O_CLOEXEC)
         for _ in range(self._count):
-            self._fork()
+            self.add()
 
     def tend(self) -> bool:
         """Replace workers that have crashed; return True if any are left. Raises OSError if one cannot be replaced."""
-        for process in list(self._workers):
+        for process in list(self.workers):
             ended, status = os.waitpid(process, os.WNOHANG)
             if not ended:
                 continue
-            self._workers.discard(process)
+            self.workers.discard(process)
             code = os.waitstatus_to_exitcode(status)
             self.aside += self.queue.give_back(process, code not in (0, _RENEW), hopeless=code == -limits.ENDED_BY)
             if code != 0 and self._pipe is not None:
-                self._fork()
-        return bool(self._workers)
+                self.add()
+        return bool(self.workers)
 
     def finish(self) -> None:
         """Let the workers end when the queue is empty; `tend` then returns False."""
@@ -207,25 +239,26 @@ class Pool:
     def stop(self) -> None:
         """End the workers now and put their jobs back."""
         self.finish()
-        for process in self._workers:
+        for process in self.workers:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
-        for process in self._workers:
+        for process in self.workers:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(process, 0)
             self.queue.give_back(process, guilty=False)
-        self._workers.clear()
+        self.workers.clear()
         if self._pipe is not None:
             os.close(self._pipe[0])
             self._pipe = None
 
-    def _fork(self) -> None:
+    def add(self) -> None:
+        """Fork another worker. Raises OSError if the system cannot create it."""
         assert self._pipe is not None
         if sys.stdout is not None:
             sys.stdout.flush()  # or each process would write the buffered output
         process = signals.fork()
         if process:
-            self._workers.add(process)
+            self.workers.add(process)
             return
         status = 1
         try:
@@ -242,21 +275,22 @@ class Pool:
         if writing >= 0:
             os.close(writing)
         with contextlib.suppress(OSError):
-            os.nice(_NICE)
+            os.nice(self.queue.nice)
         collect_seldom()
         jobs = 0
         while True:
             ending = bool(select.select([reading], [], [], 0)[0])
-            if place := self.queue.take():
-                self._work(place)
+            if work := self.queue.take():
+                renew = bool(self._work(work))
                 jobs += 1
-                if jobs == _MOST_JOBS or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _MOST_MEMORY:
+                memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+                if renew or jobs == self.queue.renewed_after or memory > _MOST_MEMORY:
                     return _RENEW
                 continue
             # `finish` has closed the other end of the pipe: remaining jobs cannot be taken.
             if ending:
                 return 0
-            select.select([reading], [], [], _PAUSE)
+            select.select([reading, *self.queue.wakes], [], [], self.queue.patience)
 
 
 def load_everything() -> None:

@@ -333,7 +333,7 @@ class _Build:
         self.queue = queue
         self.command = command
         self.environment = environment
-        self.pool: Pool | None = None
+        self.pool: Pool[str] | None = None
         self.stopped = 0
         self.shown = 0
         """The number of waiting units on the terminal; 0 if the line is empty."""

@@ -1,7 +1,7 @@
 """`python -m incc.driver.commands.job FILE…`: analyse the jobs of compilations (`driver/builds/jobs.py`).
 
-Not a command for users: the front starts it if no worker takes a job. The exit status is 0 even if an analysis fails,
-unless INCC_STRICT is set.
+Not a command for users: the front starts it if no worker takes a job, and the service of workers for its own jobs. The
+exit status is 0 even if an analysis fails, unless INCC_STRICT is set.
 """
 
 from __future__ import annotations
@@ -24,6 +24,14 @@ def main(arguments: list[str] | None = None) -> int:
     for place in [os.path.abspath(name) for name in (sys.argv[1:] if arguments is None else arguments)]:
         failed |= bool(run_job(place))
     return 1 if failed and strict else 0
+
+
+def serve(arguments: list[str]) -> int:
+    """Run the service of workers (builds/service.py) on a listening socket, given as its file descriptor."""
+    from incc.driver.builds import service
+
+    collect_seldom()
+    return service.serve(int(arguments[0]))
 
 
 if __name__ == "__main__":

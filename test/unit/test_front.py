@@ -578,6 +578,7 @@ def test_reports_of_a_folder_and_of_the_cache(tmp_path: Path, cc: str) -> None:
         "INCC_CC": cc,
         "INCC_CACHE": str(tmp_path / "cache"),
         "INCC_MCPU": "skylake",
+        "INCC_WORKERS": "0",
         "INCC_LOG": str(tmp_path / "log"),
     }
 
