@@ -15,7 +15,8 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-_SYSCALL = {"x86_64": 298, "aarch64": 241}
+OPEN = {"x86_64": 298, "aarch64": 241}
+"""The numbers of perf_event_open."""
 _HARDWARE, _RAW = 0, 4
 _CPU_CYCLES = 0
 _ENABLE, _DISABLE, _RESET = 0x2400, 0x2401, 0x2403
@@ -76,7 +77,7 @@ def _open(kind: int, config: int) -> int:
     attribute = struct.pack("=IIQQQQQ", kind, _ATTRIBUTE_BYTES, config, 0, 0, 0, _FLAGS)
     buffer = ctypes.create_string_buffer(attribute, _ATTRIBUTE_BYTES)
     libc: Any = ctypes.CDLL(None, use_errno=True)
-    number = _SYSCALL.get(platform.machine())
+    number = OPEN.get(platform.machine())
     if number is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     descriptor = libc.syscall(

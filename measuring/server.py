@@ -19,7 +19,6 @@ at most (`longest`).
 from __future__ import annotations
 
 import ctypes
-import errno
 import gc
 import json
 import mmap
@@ -35,7 +34,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.measuring import counters, native
+from incc.measuring import counters, native, sandbox
 
 _PAGES = 6
 _FEWEST, _MOST = 8, 3000
@@ -237,36 +236,11 @@ _SECCOMP_MODE_FILTER = 2
 _MAP = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x10  # MAP_FIXED
 
 
-# System calls of a child once its loop is in place, by x86-64's numbers: mmap, mprotect, munmap, brk, rt_sigprocmask,
-# rt_sigreturn, select, sched_yield, mremap, madvise, nanosleep, exit, futex, restart_syscall, clock_gettime,
-# clock_nanosleep, exit_group, pselect6, getrandom. For counters: read, close, ioctl, perf_event_open.
-_CALLS = (9, 10, 11, 12, 14, 15, 23, 24, 25, 28, 35, 60, 202, 219, 228, 230, 231, 270, 318)
-_COUNTING = (0, 3, 16, 298)
-_AUDIT_ARCH_X86_64 = 0xC000_003E
-
-
 def _no_calls(machine: str, counts: bool) -> tuple[Any, Any]:
-    """Return a struct sock_fprog that makes the kernel end a child whose loop calls the system, and its filter.
-
-    It also refuses calls that a loop could cause by overwriting the child's own data: on x86-64 no call is left that
-    reaches files or other processes. `counts` is True if performance counters are read.
-    """
-    load, equal, end = 0x20, 0x15, 0x06
-    kill, allow, refuse = 0x8000_0000, 0x7FFF_0000, 0x0005_0000 | errno.EPERM
-    filters = [
-        # The upper half of the instruction pointer, which the loop's code has to itself.
-        (load, 0, 0, 12),
-        (equal, 0, 1, native.CODE >> 32),
-        (end, 0, 0, kill),
-    ]
-    if machine == "x86_64":
-        calls = _CALLS + _COUNTING * counts
-        filters += [(load, 0, 0, 4), (equal, 1, 0, _AUDIT_ARCH_X86_64), (end, 0, 0, kill), (load, 0, 0, 0)]
-        filters += [(equal, len(calls) - n, 0, number) for n, number in enumerate(calls)]
-        filters.append((end, 0, 0, refuse))
-    filters.append((end, 0, 0, allow))
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in filters))
-    return ctypes.create_string_buffer(struct.pack("=H6xQ", len(filters), ctypes.addressof(code))), code
+    """Return a struct sock_fprog of the child's filter (measuring/sandbox.py), and the filter."""
+    filters = sandbox.program(machine, counts)
+    code = ctypes.create_string_buffer(filters, len(filters))
+    return ctypes.create_string_buffer(struct.pack("=H6xQ", len(filters) // 8, ctypes.addressof(code))), code
 
 
 def outlive_nobody(parent: int) -> None:
@@ -380,6 +354,7 @@ class Server:
 
     def _child(self, codes: Sequence[bytes], jobs: Sequence[dict[str, Any]]) -> None:
         self._limit()
+        os.close(0)  # the requests are the server's
         for number, (code, job) in enumerate(zip(codes, jobs, strict=False)):
             if number and not self._clean():
                 return  # the next child goes on
