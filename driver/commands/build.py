@@ -239,7 +239,8 @@ def _preload(environment: dict[str, str], incc: str) -> list[str]:
         return []  # not Linux
     if set(_PRELOADED) & set(" :$"):
         return [f"compilers called by path are not analysed: the loader cannot read the path {_PRELOADED}"]
-    environment["LD_PRELOAD"] = ":".join(filter(None, (environment.get("LD_PRELOAD", ""), _PRELOADED)))
+    libraries = environment.get("LD_PRELOAD", "").replace(" ", ":").split(":")
+    environment["LD_PRELOAD"] = ":".join([*(name for name in libraries if name not in ("", _PRELOADED)), _PRELOADED])
     environment["INCC_PROGRAM"] = incc
     return []
 
