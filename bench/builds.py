@@ -79,10 +79,10 @@ HEADING = (
 
 COMPILERS = ("cc", "gcc", "c++", "g++", "gfortran", "f77", "f95")
 
-# What tells when, how long or where to, and belongs to no result.
+# What tells when, how long, where to or in which environment, and belongs to no result.
 _LOGS = re.compile(
     r"(^|/)(config\.log|\.ninja_(log|deps)|CMake(Output|Error)\.log|CMakeConfigureLog\.yaml|meson-logs/.*|Testing/.*"
-    r"|meson-private/.*|LastTest.*\.log)$"
+    r"|meson-private/.*|LastTest.*\.log|\.lock-waf_.*)$"
 )
 
 

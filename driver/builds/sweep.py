@@ -33,10 +33,10 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def sweep_scratch(environment: Mapping[str, str]) -> None:
-    """Remove abandoned temporary folders."""
+def sweep_scratch(environment: Mapping[str, str], process: int = 0) -> None:
+    """Remove abandoned temporary folders: of a child that this process has waited for, or of any process."""
     for place in dict.fromkeys((environment.get("TMPDIR") or "/tmp", "/tmp")):
-        _sweep(place, _SCRATCH, folders=True)
+        _sweep(place, _SCRATCH, folders=True, child=process)
 
 
 def sweep_reports(folder: str, jobs: str) -> None:
@@ -45,19 +45,22 @@ def sweep_reports(folder: str, jobs: str) -> None:
     _sweep(folder, _BEGUN_FILE, folders=False)
 
 
-def _sweep(place: str, names: re.Pattern[str], folders: bool) -> None:
+def _sweep(place: str, names: re.Pattern[str], folders: bool, child: int = 0) -> None:
     try:
         files = os.listdir(place)
     except OSError:
         return
     for name in files:
         match = names.fullmatch(name)
-        if match is None or is_alive(int(next(number for number in match.groups() if number))):
+        if match is None:
+            continue
+        process = int(next(number for number in match.groups() if number))
+        if process != child if child else is_alive(process):
             continue
         path = os.path.join(place, name)
         try:
             status = os.lstat(path)
-            if status.st_uid != os.getuid() or status.st_mtime > time.time() - OLD:
+            if status.st_uid != os.getuid() or (not child and status.st_mtime > time.time() - OLD):
                 continue
             if folders and stat.S_ISDIR(status.st_mode):
                 shutil.rmtree(path, ignore_errors=True)

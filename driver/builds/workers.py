@@ -245,6 +245,7 @@ class Pool(Generic[W]):
         for process in self.workers:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(process, 0)
+            sweep_scratch(os.environ, process)
             self.queue.give_back(process, guilty=False)
         self.workers.clear()
         if self._pipe is not None:

@@ -121,6 +121,8 @@ def _run(options: argparse.Namespace) -> int:
     from incc.support.files import no_file_name
 
     queue = Queue(options.output)
+    # Nothing is left half-made.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         if "\0" in options.output:
             raise no_file_name(options.output)
@@ -131,6 +133,8 @@ def _run(options: argparse.Namespace) -> int:
     except OSError as error:
         _say(f"error: {error.filename or options.output}: {error.strerror}")
         return USAGE
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     for note in notes:
         _say(f"note: {note}")
     return _Build(options, queue, command, environment).run()

@@ -289,6 +289,10 @@ def test_leftovers_of_the_dead_go(tmp_path: Path, dead: int) -> None:
     (tmp_path / f"incc-{dead}-88888888").symlink_to(tmp_path / stay[2])
     sweep_scratch({"TMPDIR": str(tmp_path)})
     assert {p.name for p in tmp_path.iterdir()} == {*stay, f"incc-{dead}-99999999", f"incc-{dead}-88888888"}
+    # Who has waited for a child knows that it is gone.
+    (tmp_path / f"incc-{dead + 1}-99999999").mkdir()
+    sweep_scratch({"TMPDIR": str(tmp_path)}, dead)
+    assert {p.name for p in tmp_path.iterdir()} == {*stay, f"incc-{dead + 1}-99999999", f"incc-{dead}-88888888"}
 
 
 def test_leftovers_among_reports(tmp_path: Path, dead: int) -> None:
