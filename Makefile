@@ -116,26 +116,28 @@ dev: core-test
 	@ln -sfn ../../../../../cmake/InccConfig.cmake build/dev/share/cmake/Incc/InccConfig.cmake
 	@ln -sfn ../../../../core/InccConfigVersion.cmake build/dev/share/cmake/Incc/InccConfigVersion.cmake
 
-# build/sanitize/dev is to build/sanitize what build/dev is to build/core. Python is not built with AddressSanitizer, so
-# its library is loaded first; memory that Python keeps to its end is no leak.
+# In build/sanitize, dev has the front with sanitizers and otherwise what build/dev has, core has the core with them.
+# Python is not built with AddressSanitizer, so its library is loaded first. What Python keeps to its end is no leak.
 SANITIZE := build/sanitize
-SANITIZED := PYTHONPATH="$(CURDIR)/$(SANITIZE)/dev" PATH="$(CURDIR)/$(SANITIZE)/dev/bin:$(CURDIR)/$(BIN):$$PATH" \
-  LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1
+SANITIZED := ASAN_OPTIONS=detect_leaks=0:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 \
+  PATH="$(CURDIR)/$(SANITIZE)/dev/bin:$(CURDIR)/$(BIN):$$PATH"
 SECONDS := 60
 sanitize: dev
 	$(IN_VENV) cmake -S . -B $(SANITIZE) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DINCC_STATIC=OFF \
 	  -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all" \
 	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)" \
-	  -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/$(SANITIZE)/dev" >/dev/null
+	  -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null
 	$(IN_VENV) cmake --build $(SANITIZE) --target _core incc_core_test dev_programs
-	@mkdir -p $(SANITIZE)/dev/incc/core $(SANITIZE)/dev/bin
-	@for p in $(PACKAGES); do ln -sfn "$(CURDIR)/$$p" $(SANITIZE)/dev/incc/$$p; done
-	@ln -sf "$(CURDIR)"/core/python/*.py* "$(CURDIR)"/$(SANITIZE)/_core*.so $(SANITIZE)/dev/incc/core
-	@ln -sf "$(CURDIR)/driver/package.py" $(SANITIZE)/dev/incc/__init__.py
+	@mkdir -p $(SANITIZE)/dev/bin $(SANITIZE)/core/incc/core
+	@ln -sfn "$(CURDIR)/build/dev/incc" $(SANITIZE)/dev/incc
 	@cp $(SANITIZE)/programs/* $(SANITIZE)/dev/bin
+	@for p in $(PACKAGES) __init__.py; do ln -sfn "$(CURDIR)/build/dev/incc/$$p" $(SANITIZE)/core/incc/$$p; done
+	@ln -sf "$(CURDIR)"/core/python/*.py* "$(CURDIR)"/$(SANITIZE)/_core*.so $(SANITIZE)/core/incc/core
 	$(SANITIZE)/incc_core_test
-	$(SANITIZED) $(BIN)/python -m pytest test/unit/test_front.py test/unit/test_options.py test/unit/test_response_files.py
-	$(SANITIZED) $(BIN)/python -m test.fuzz --seconds $(SECONDS)
+	$(SANITIZED) PYTHONPATH=$(SANITIZE)/dev $(BIN)/python -m pytest --numprocesses=auto \
+	  test/unit/test_front.py test/unit/test_front_faults.py test/unit/test_options.py test/unit/test_response_files.py
+	$(SANITIZED) PYTHONPATH="$(CURDIR)/$(SANITIZE)/core" LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" \
+	  $(BIN)/python -m test.fuzz --seconds $(SECONDS)
 
 describe: dev
 	PYTHONPATH=build/dev $(BIN)/python -m incc.models.schema.describe

@@ -154,8 +154,10 @@ def read_project(path: str, thresholds: bool = True) -> Project:
             document: Mapping[str, Any] = tomllib.load(file)
     except OSError as error:
         return Project(folder=folder, problems=(f"{path}: {error.strerror}",))
-    except (ValueError, RecursionError) as error:  # not TOML, or not UTF-8
+    except ValueError as error:  # not TOML, or not UTF-8
         return Project(folder=folder, problems=(f"{path}: {' '.join(str(error).split())}",))
+    except RecursionError:
+        return Project(folder=folder, problems=(f"{path}: nested too deeply",))
     problems: list[str] = []
     fields: dict[str, tuple[str, ...]] = {}
     for table, entries in document.items():

@@ -90,11 +90,17 @@ class FileProblem(msgspec.Struct, frozen=True):
 
 def read_head(path: str, text: str) -> ModelName:
     """Return what a model file says about itself before its first table. Raises ModelError."""
+    return _name(path, _tables(path, text))
+
+
+def _tables(path: str, text: str) -> dict[str, Any]:
+    """Parse TOML. Raises ModelError."""
     try:
-        head = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
         raise ModelError(f"{path}: {e}") from None
-    return _name(path, head)
+    except RecursionError:
+        raise ModelError(f"{path}: nested too deeply") from None
 
 
 def _name(path: str, data: dict[str, Any]) -> ModelName:
@@ -127,12 +133,10 @@ class ModelSource:
         self.text = text
         self.digest = digest(text)
         try:
-            self.data: dict[str, Any] = tomllib.loads(text.decode())
+            self.data = _tables(path, text.decode())
             """All tables except forms and other sources' figures."""
         except UnicodeDecodeError as e:
             raise ModelError(f"{path}: not UTF-8 text (byte {e.start})") from None
-        except tomllib.TOMLDecodeError as e:
-            raise ModelError(f"{path}: {e}") from None
         self.name = _name(path, self.data)
         if self.data.get("format") != FORMAT:
             raise ModelError(f"{path}: format {self.data.get('format')!r}, but this incc reads format {FORMAT}")

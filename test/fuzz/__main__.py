@@ -19,7 +19,7 @@ from test.fuzz.kinds import KINDS
 from test.fuzz.runs import save
 from test.fuzz.search import Batch, search
 
-EXAMPLES = 40
+EXAMPLES = 20
 """Examples of a kind before it is the next one's turn."""
 
 

@@ -26,8 +26,9 @@ import msgspec
 
 from test.fuzz.runs import Run
 
-SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
-"""True under AddressSanitizer, whose shadow memory needs address space without limit, and whose code is slow."""
+SANITIZED = "libasan" in os.environ.pop("LD_PRELOAD", "")
+"""True under AddressSanitizer, which needs address space without limit, and is slow. Forks have it, but no program that
+they start: assemblers have limits of memory."""
 
 CPU_SECONDS = 100 if SANITIZED else 10
 WALL_SECONDS = 9 * CPU_SECONDS
@@ -150,22 +151,16 @@ def _become(run: Run, top: Path) -> NoReturn:
     status = 99
     try:
         os.setsid()
-        _open_streams(run.streams, top)
+        streams = "" if SANITIZED else run.streams
+        _open_streams(streams, top)
         os.chdir(top / "work")
         os.environ.update(_environment(top))
         _limit()
-        if run.command in PROGRAMS:
+        if streams or run.command in PROGRAMS:
             os.execvp(run.command, [run.command, *run.args])
-        if run.streams:
-            start = f"from test.fuzz.execute import entry; import sys; sys.exit(entry({run.command!r})())"
-            os.environ["PYTHONPATH"] = os.pathsep.join(path or str(_ROOT) for path in sys.path)
-            os.execv(sys.executable, [sys.executable, "-c", start, *run.args])
         status = _call(run)
     finally:
         os._exit(status)
-
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def _open_streams(streams: str, top: Path) -> None:

@@ -46,7 +46,7 @@ def signature(fault: str) -> str:
     """Return what faults with the same cause have in common: the place and type of an exception, or the first line."""
     places = re.findall(r'File "[^"]*?/?(?:incc|dev)/([^"]*)", line (\d+)', fault)
     last = fault.strip().split("\n")[-1]
-    if places and "Traceback" in fault:
+    if places:
         return f"{places[-1][0]}:{places[-1][1]}: {last.partition(':')[0]}"
     return re.sub(r"\d+", "N", fault.split("\n", 1)[0])
 
@@ -58,9 +58,8 @@ def _with_jobs(run: Run, jobs: int) -> Run:
 def _fault(run: Run, outcome: Outcome) -> str:
     """Return what is wrong with one outcome, or ""."""
     stderr = outcome.stderr.decode("utf-8", "replace")
-    for crash in _CRASHES:
-        if match := crash.search(stderr):
-            return match[0][-3000:]
+    if crash := _crash(stderr):
+        return crash
     if outcome.hung or outcome.status == -24 or outcome.cpu > CPU_SECONDS:
         return f"more than {CPU_SECONDS} s"
     if outcome.peak > MEMORY and not SANITIZED:
@@ -80,6 +79,14 @@ def _harm(name: str, text: str) -> str:
     for what, pattern in _HARMS.items():
         if name.endswith(_READ) and (match := pattern.search(text)):
             return f"{what} in {name}:\n{text[max(0, match.start() - 80) : match.end() + 20]!r}"
+    return ""
+
+
+def _crash(stderr: str) -> str:
+    for pattern in _CRASHES:
+        if match := pattern.search(stderr):
+            # A recursion without end is long, and where it begins and ends is of interest.
+            return match[0] if len(match[0]) < 4000 else f"{match[0][:2000]}\n…\n{match[0][-2000:]}"
     return ""
 
 
@@ -105,9 +112,8 @@ def _compiled_otherwise(run: Run, top: Path) -> str:
     at = run.args.index("--")
     own = execute(replace(run, args=run.args[:at] + run.args[at + 1 :]), top)
     plain = execute(replace(run, command="gcc", args=run.args[at + 1 :]), top)
-    for crash in _CRASHES:
-        if match := crash.search(own.stderr.decode("utf-8", "replace")):
-            return match[0][-3000:]
+    if crash := _crash(own.stderr.decode("utf-8", "replace")):
+        return crash
     if own.hung or (own.status == -24 and plain.status != -24):
         return f"more than {CPU_SECONDS} s"
     if own.status != plain.status:
