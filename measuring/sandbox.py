@@ -53,8 +53,8 @@ _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
 """BPF_LD | BPF_W | BPF_ABS, BPF_JMP | BPF_JEQ | BPF_K and BPF_RET | BPF_K."""
 
 _NUMBER, _ARCHITECTURE, _ADDRESS, _PROCESS = 0, 4, 12, 24
-"""Where struct seccomp_data has the call's number, its instruction set, the upper half of the address that it is made
-from, and the lower half of its second argument."""
+"""The places in struct seccomp_data of the call's number, its instruction set, the upper half of the address that it is
+made from, and the lower half of its second argument."""
 
 
 def program(machine: str, counts: bool) -> bytes:
