@@ -36,8 +36,8 @@ public:
   /// Waits for the child; returns its status as waitpid(2) has it.
   int wait();
 
-  /// Waits until a file can be read, or until a signal asks us to stop. Returns 0 if that takes more
-  /// than so many milliseconds.
+  /// Waits until a file can be read, or until a signal asks us to stop. Returns 0 if that takes
+  /// more than so many milliseconds.
   int waitFor(int File, int Milliseconds);
 
   /// Gives signals back to whom they belonged to before.
