@@ -148,14 +148,14 @@ def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region
 
     Of versioned loops, those are tried that load from a fixed place: it may be part of what the loop writes.
     """
-    if not any(invariant_loads(each.kernel) for each in result.results):
-        return result
     result = replace(result, parts=result.parts or unit_parts(result))
     versions: dict[int, list[int]] = {}
     for n, part in enumerate(result.parts):
         replaces = part.role.of >= 0 and (part.role.name == "fallback" or part.role.instead)
         if replaces and invariant_loads(result.results[n].kernel):
             versions.setdefault(part.role.of, []).append(n)
+    if not versions:
+        return result
     functions = {region.function for n in versions if (region := result.results[n].kernel.region) is not None}
     loops = _loops(parsed, result)
     replaced: dict[int, int] = {}

@@ -22,7 +22,7 @@ data."""
 _FLAGS = "flags"
 
 
-class UnknownValue(msgspec.Struct, frozen=True, kw_only=True):
+class UnknownValue(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
     """An unknown value: a register at the loop's start, an address of the program, or a non-linear result."""
 
     name: str
@@ -69,8 +69,23 @@ class Dataflow(msgspec.Struct, frozen=True):
     """INVARIANT, COUNTED or DATA for the condition of each conditional branch, by its index."""
 
 
+_MOST_KEPT = 4
+_kept: dict[int, tuple[KernelCode, Dataflow]] = {}
+"""The last results, by the identities of kernels: the rules on a kernel ask one after the other."""
+
+
 def dataflow(kernel: KernelCode) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
+    if (kept := _kept.get(id(kernel))) is not None:
+        return kept[1]
+    result = _dataflow(kernel)
+    if len(_kept) >= _MOST_KEPT:
+        del _kept[next(iter(_kept))]
+    _kept[id(kernel)] = kernel, result
+    return result
+
+
+def _dataflow(kernel: KernelCode) -> Dataflow:
     first = _Pass(kernel, {}, frozenset())
     last = _Pass(kernel, {root: _start(first, root) for root in first.touched}, frozenset())
     for _ in range(3):

@@ -68,11 +68,12 @@ def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
     build = context.build
     if build.family != GCC or not build.vectorises or calls(kernel) or inner_branches(kernel):
         return None
+    if any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions):
+        return None
     flow = dataflow(kernel)
     stored, loaded = ({_array(access) for access in accesses} for accesses in (flow.stores, flow.loads))
     pairs = len(stored) * (len(stored) - 1) // 2 + len(stored) * len(loaded - stored)
-    packed = any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions)
-    if packed or pairs <= _MOST_CHECKS or not _is_elementwise(facts, context.elements):
+    if pairs <= _MOST_CHECKS or not _is_elementwise(facts, context.elements):
         return None
     return hint(
         "many-arrays",
@@ -139,9 +140,11 @@ def invariant_loads(kernel: KernelCode) -> list[int]:
 
     Constants, spilled registers, and places that the loop itself writes to are left out.
     """
+    if not kernel.is_loop or not _loads_and_stores(kernel) or _lacks_registers(kernel):
+        return []
     flow = dataflow(kernel)
     stored = [access.address for access in flow.stores]
-    if not kernel.is_loop or not stored or _lacks_registers(kernel):
+    if not stored:
         return []
     chosen = []
     for load in flow.loads:
@@ -158,6 +161,13 @@ def invariant_loads(kernel: KernelCode) -> list[int]:
         ):
             chosen.append(load.instruction)
     return sorted(set(chosen))
+
+
+def _loads_and_stores(kernel: KernelCode) -> bool:
+    """Return True if some instructions only load and some store."""
+    accesses = [i.memory for i in kernel.instructions if i.memory]
+    stores = [any(access.store for access in memory) for memory in accesses]
+    return any(stores) and not all(stores)
 
 
 def _is_variable(symbol: str) -> bool:
