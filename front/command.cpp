@@ -228,6 +228,13 @@ bool incc::isTrial(const Command &Command, const std::string &Folder) {
   };
   if (isTrialPath(Folder + "/") || (!Command.Output.empty() && isTrialFile(Command.Output)))
     return true;
+  // kbuild and scripts try options on nothing at all, or throw away what a line of code becomes.
+  auto isNothing = [&](const std::string &Source) {
+    return Source == "/dev/null" || (Source == "-" && Command.Output == "/dev/null");
+  };
+  if (!Command.Sources.empty() &&
+      std::all_of(Command.Sources.begin(), Command.Sources.end(), isNothing))
+    return true;
   return !Command.Sources.empty() &&
          std::all_of(Command.Sources.begin(), Command.Sources.end(), isTrialFile);
 }

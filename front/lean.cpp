@@ -428,7 +428,11 @@ std::optional<Way> incc::wayOf(const Compiler &Compiler, const Command &Command)
   if (Command.Unclear || Command.WritesStdout)
     return std::nullopt;
   // Without PATH programs are looked for elsewhere than with any.
-  if (familyOf(Compiler) == Family::Gcc && !keepsWrapperOut(Command) && getenv("PATH"))
+  bool Wraps = familyOf(Compiler) == Family::Gcc && !keepsWrapperOut(Command) && getenv("PATH");
+  // What is thrown away can only be made again.
+  if (Command.Output == "/dev/null" && (Command.Until == Command::Stop::Assembly || !Wraps))
+    return std::nullopt;
+  if (Wraps)
     return Way::Wrapper;
   if (Command.Until == Command::Stop::Assembly)
     return Way::Text;

@@ -355,6 +355,7 @@ def _analysed(
     from incc.driver.builds.project import project_of
     from incc.driver.pipeline import analyze_object, analyze_unit, report_of
     from incc.frontends.gcc_wrapper.assembly import other_mode
+    from incc.frontends.objects.read import ObjectError
 
     source = os.path.join(job.folder, unit.source)
     project = project_of(os.path.normpath(source))
@@ -372,7 +373,12 @@ def _analysed(
     made, path = _made(job, unit)
 
     def analysed(of_core: Settings) -> UnitResult:
-        return analyze_object(made, path, of_core) if unit.way == "object" else analyze_unit(made, of_core)
+        try:
+            return analyze_object(made, path, of_core) if unit.way == "object" else analyze_unit(made, of_core)
+        except AnalysisError as error:
+            if not isinstance(error.__cause__, ObjectError) or not error.__cause__.empty:
+                raise
+            return analyze_unit(made, of_core)  # of no text, as there is no code
 
     return report_of(analysed(of_core) for of_core in of_cores)
 

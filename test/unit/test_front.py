@@ -675,9 +675,22 @@ def test_full_by_the_environment(lean: Lean) -> None:
         (["-S", "x.c", "-o", "-"], {}),
         (["-c", "-Wa,-al", "x.c"], {}),
         (["x.c", "-v"], {}),
+        (["-S", "x.c", "-o", "/dev/null"], {}),
     ):
         done = run([lean.incc, *arguments], place, **{**variables, **more})
         assert done.out.decode().splitlines()[-len(arguments) - 3 :] == ["2", "gcc", "-m64", *arguments]
+
+
+@needs_gcc
+@pytest.mark.parametrize("mode", ["lean", "full"])
+@pytest.mark.parametrize(
+    "arguments",
+    [["-S", "-xc", "/dev/null", "-o", "/dev/null"], ["-c", "-xc", "/dev/null"], ["-xc", "-", "-o", "/dev/null"]],
+)
+def test_trials_of_kbuild_are_not_analysed(lean: Lean, arguments: list[str], mode: str) -> None:
+    lean("gcc", *arguments, stdin=b"int main(void) { return 0; }\n", INCC_MODE=mode)
+    assert lean.units() == []
+    assert lean.said() == ""
 
 
 @needs_gcc

@@ -354,6 +354,19 @@ def test_a_job_of_an_object(tmp_path: Path, reports: Path) -> None:
     assert (tmp_path / "sum.o").read_bytes() == data
 
 
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+def test_an_object_without_code_has_an_empty_report(tmp_path: Path, reports: Path) -> None:
+    (tmp_path / "table.s").write_text("\t.section .rodata\n\t.long 1\n")
+    subprocess.run(["gcc", "-c", "table.s", "-o", "table.o"], cwd=tmp_path, check=True)
+    # gcc's assembler makes an empty section for code, clang's makes none.
+    subprocess.run(["objcopy", "-R", ".text", "table.o"], cwd=tmp_path, check=True)
+    unit = {"way": "object", "file": str(tmp_path / "table.o"), "proper": [], "output": "table.o"}
+    digest = {"table.o": hashlib.blake2b((tmp_path / "table.o").read_bytes(), digest_size=16).hexdigest()}
+    assert run_job(str(make_job(tmp_path / "job", reports, folder=str(tmp_path), unit=unit, digest=digest))) == []
+    _, report = only_report(reports)
+    assert report["units"][0]["kernels"] == []
+
+
 def test_one_after_the_other(tmp_path: Path, reports: Path) -> None:
     good = make_job(tmp_path / "good", reports)
     bad = make_job(tmp_path / "bad", reports, version=0)
