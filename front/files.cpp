@@ -210,7 +210,7 @@ std::string incc::makeScratch() {
   return "";
 }
 
-void incc::removeTree(const std::string &Folder) {
+void incc::removeTree(const std::string &Folder, int Attempt) {
   DIR *Entries = opendir(Folder.c_str());
   if (!Entries)
     return;
@@ -227,5 +227,10 @@ void incc::removeTree(const std::string &Folder) {
   closedir(Entries);
   for (const std::string &Inner : Folders)
     removeTree(Inner);
-  rmdir(Folder.c_str());
+  // A process that is ending may have created another file.
+  constexpr int Attempts = 50;
+  if (rmdir(Folder.c_str()) != 0 && errno == ENOTEMPTY && Attempt < Attempts) {
+    usleep(20'000);
+    removeTree(Folder, Attempt + 1);
+  }
 }

@@ -51,7 +51,7 @@ bool makeFolders(const std::string &Path);
 /// does); "" if there is none to be had.
 std::string makeScratch();
 /// Removes a folder with all that is in it.
-void removeTree(const std::string &Folder);
+void removeTree(const std::string &Folder, int Attempt = 0);
 /// A name that no other process has, now or later.
 std::string uniqueName();
 

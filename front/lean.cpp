@@ -373,7 +373,7 @@ int Lean::analyseNow() {
   std::string Errors = Shown ? "" : "/dev/null";
   Words Argv = pythonCommand(Beside, "job", "main", {Place});
   if (Beside.Interpreter.empty() ||
-      !Children.start(Beside.Interpreter, Argv, {}, "/dev/null", Errors)) {
+      !Children.start(Beside.Interpreter, Argv, {}, "/dev/null", Errors, "", /*IsPython=*/true)) {
     skip(Work.Units[0].Source,
          (Beside.Interpreter.empty() ? "python3" : Beside.Interpreter) + ": " + strerror(errno));
     return 0;

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -70,7 +71,7 @@ Processes::Processes() {
 
 bool Processes::start(const std::string &Path, const Words &Argv,
                       const std::vector<Setting> &Settings, const std::string &Input,
-                      const std::string &Errors, const std::string &Output) {
+                      const std::string &Errors, const std::string &Output, bool IsPython) {
   std::vector<char *> Arguments = pointers(Argv);
   std::vector<std::string> Set;
   std::vector<char *> Environment;
@@ -88,12 +89,19 @@ bool Processes::start(const std::string &Path, const Words &Argv,
   for (std::string &Entry : Set)
     Environment.push_back(Entry.data());
   Environment.push_back(nullptr);
+  sigset_t Interrupts;
+  sigemptyset(&Interrupts);
+  sigaddset(&Interrupts, SIGINT);
   // vfork: the child shares our memory until it is another program.
   volatile int Error = 0;
   pid_t Process = vfork();
   if (Process == 0) {
+    // Should we be killed, nobody would stop it.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigaction(SIGCHLD, &ChildBefore, nullptr);
     sigprocmask(SIG_SETMASK, &Before, nullptr);
+    if (IsPython)
+      sigprocmask(SIG_BLOCK, &Interrupts, nullptr);
     for (auto [File, Descriptor, Flags] :
          {std::tuple(&Input, 0, O_RDONLY), std::tuple(&Errors, 2, O_WRONLY | O_CREAT | O_TRUNC),
           std::tuple(&Output, 1, O_WRONLY | O_CREAT | O_TRUNC)}) {

@@ -22,10 +22,11 @@ public:
   };
 
   /// Starts a program with our standard streams, or those named: files for standard input, error
-  /// and output, "" for ours. Returns false if it cannot be started (errno).
+  /// and output, "" for ours. Python gets no interrupt before it expects one. Whatever is started
+  /// is terminated if we are killed. Returns false if it cannot be started (errno).
   bool start(const std::string &Path, const Words &Argv, const std::vector<Setting> &Settings = {},
              const std::string &Input = "", const std::string &Errors = "",
-             const std::string &Output = "");
+             const std::string &Output = "", bool IsPython = false);
 
   /// The child that is waited for next, and how to have it be one that others have started: they
   /// are gone, and this process takes children that are left over (prctl(2),

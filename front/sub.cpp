@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 using namespace incc;
@@ -133,6 +134,8 @@ std::string incc::assemblerInput(const Words &Argv) {
 
 void incc::runSubCommand(const Words &Argv, const std::string &Scratch) {
   hideWrapper(Scratch);
+  // A driver that is stopped leaves its sub-commands running, and they would write into our folder.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::string_view Program = Argv.empty() ? std::string_view() : baseName(Argv[0]);
   // A limit on the size of files must end what is started, if it comes to that, not us.
   struct sigaction Ignored = {}, Before;

@@ -80,7 +80,8 @@ std::string incc::runWatched(const Python &Python, const Words &Argv, bool Stric
   Processes Children;
   fcntl(Pipe[1], F_SETFD, 0);
   bool Started =
-      Children.start(Python.Interpreter, Argv, {{WatchVariable, std::to_string(Pipe[1])}});
+      Children.start(Python.Interpreter, Argv, {{WatchVariable, std::to_string(Pipe[1])}}, "", "",
+                     "", /*IsPython=*/true);
   int Error = errno;
   close(Pipe[1]);
   if (!Started) {

@@ -1,8 +1,9 @@
 //===- tied.cpp - A program that dies with the process that started it ----===//
 //
 // `tied PARENT SIGNAL PROGRAM NAME ARGUMENT…` becomes PROGRAM, called NAME, and has the kernel send
-// it a signal when the process PARENT ends, however that ends. Python starts assemblers and compilers through it
-// (support/signals.py), since it cannot run code between fork and exec without a copy of itself.
+// it a signal when the process PARENT ends, however that ends. Python starts assemblers and
+// compilers through it (support/signals.py), since it cannot run code between fork and exec without
+// a copy of itself.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,6 @@ import sqlite3
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -117,8 +116,8 @@ class Case:
 
 
 @pytest.fixture(params=COMMANDS)
-def case(request: pytest.FixtureRequest, inputs: Path, tmp_path: Path) -> Iterator[Case]:
-    yield Case(inputs, tmp_path, COMMANDS[request.param])
+def case(request: pytest.FixtureRequest, inputs: Path, tmp_path: Path) -> Case:
+    return Case(inputs, tmp_path, COMMANDS[request.param])
 
 
 @pytest.mark.long
