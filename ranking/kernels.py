@@ -28,8 +28,8 @@ class RankedCode(msgspec.Struct, frozen=True, kw_only=True):
     """The mnemonics, in the order of the text."""
     spans: tuple[t.CodeSpan, ...]
     """The places of all instructions relative to symbols; none if they are unknown."""
-    starts: frozenset[int]
-    """The offsets of its instructions; empty unless all are known."""
+    interior: frozenset[int]
+    """The offsets of the bytes behind the first one of each analysed instruction, as far as they are known."""
     is_text: bool
     """True for assembly, whose instructions have lines; False for machine code."""
 
@@ -110,16 +110,11 @@ def code_of(kernel: t.KernelReport, texts: bool) -> RankedCode:
         lines=kept,
         mnemonics=tuple(mnemonic(instruction.text) for instruction in instructions) if texts else (),
         spans=tuple(kernel.spans) if texts else (),
-        starts=_starts(kernel) if texts else frozenset(),
+        interior=frozenset([i.offset + n for i in instructions if i.offset >= 0 for n in range(1, i.bytes)])
+        if texts
+        else frozenset(),
         is_text=all(instruction.line for instruction in instructions),
     )
-
-
-def _starts(kernel: t.KernelReport) -> frozenset[int]:
-    """Return the offsets of a kernel's instructions, unless it has others than those of the path in its report."""
-    if sum(i.bytes for i in kernel.instructions) != sum(span.bytes for span in kernel.spans):
-        return frozenset()
-    return frozenset([i.offset for i in kernel.instructions if i.offset >= 0])
 
 
 def headroom_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:

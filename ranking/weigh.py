@@ -40,16 +40,12 @@ class _Function(msgspec.Struct, frozen=True):
 
     spans: list[tuple[int, int, int]]
     """First offset, offset behind the last instruction, and the kernel's number."""
-    starts: dict[int, frozenset[int]]
-    """The offsets of all instructions of kernels, as far as they are known."""
+    interior: set[int]
+    """Offsets at which no sample can be, because they are within instructions."""
 
     def at(self, offset: int) -> list[int]:
         """Return the kernels with an instruction at an offset."""
         return [n for begin, end, n in self.spans if begin <= offset < end]
-
-    def refutes(self, offset: int) -> bool:
-        """Return True if an offset is within an instruction, at which no sample of this function can be."""
-        return any(offset not in self.starts[n] for n in self.at(offset) if n in self.starts)
 
 
 class Weighed(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,7 +222,7 @@ class _Weighing:
         the rest share the samples.
         """
         for functions in self.functions[symbol].values():
-            refuted = [sum(amount for at, amount in offsets.items() if each.refutes(at)) for each in functions]
+            refuted = [sum(amount for at, amount in offsets.items() if at in each.interior) for each in functions]
             chosen = [each for each, amount in zip(functions, refuted, strict=True) if amount == min(refuted)]
             if len({tuple(sorted((begin, end) for begin, end, _ in each.spans)) for each in chosen}) > 1:
                 self.equal_names[symbol] = len(chosen)
@@ -430,12 +426,11 @@ def _functions(kernels: Sequence[Seen]) -> dict[str, dict[str, list[_Function]]]
         for span in seen.code.spans:
             key = id(seen.unit), span.symbol
             if key not in units:
-                units[key] = _Function([], {})
+                units[key] = _Function([], set())
                 for name in dict.fromkeys((span.symbol, demangled(span.symbol, readable))):
                     functions.setdefault(name, {}).setdefault(seen.unit.model.name, []).append(units[key])
             units[key].spans.append((span.offset, span.offset + span.bytes, n))
-            if seen.code.starts:
-                units[key].starts[n] = seen.code.starts
+            units[key].interior.update(seen.code.interior)
     return functions
 
 
