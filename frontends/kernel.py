@@ -197,6 +197,8 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     depth: int = 0
     """The loop's nesting depth, 1 for an outermost loop."""
     source: SourceLocation | None = None
+    outer: SourceLocation | None = None
+    """The place of the loop directly around a loop; None if there is none, or it is unknown."""
     notes: tuple[str, ...] = ()
     """Sentences that a reader must know, such as "contains a call to foo"."""
     forks: int = 0

@@ -124,6 +124,7 @@ def kernel_report(
         label=region.label,
         first_line=region.first_line,
         last_line=region.last_line,
+        outer=region.outer,
         spans=list(kernel.spans),
         depth=region.depth,
         is_loop=kernel.is_loop,

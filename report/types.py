@@ -997,6 +997,8 @@ class KernelReport(msgspec.Struct, kw_only=True):
     first_line: Count
     """The region's first line in the assembly."""
     last_line: Count
+    outer: SourceLocation | None = None
+    """The place of the loop directly around, that of its last branch back; None if there is none, or it is unknown."""
     spans: list[CodeSpan] = []
     """The places of all of the loop's instructions relative to symbols, as profilers name places; empty if unknown."""
     depth: Count

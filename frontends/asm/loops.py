@@ -124,9 +124,10 @@ def innermost(graphs: Iterable[ControlFlow], listing: InstructionFacts) -> tuple
         by_header = {loop.header: loop for loop in natural}
         inner = []
         for each in found:
-            region = _region(listing, graph, each)
+            outer = by_header.get(each.loop.outer)
+            region = replace(_region(listing, graph, each), outer=_place(listing, graph, outer) if outer else None)
             if each.shape == "innermost":
-                inner.append((replace(region, around=_around(listing, graph, by_header, each.loop)), each.loop))
+                inner.append((replace(region, around=_around(listing, graph, outer, each.loop)), each.loop))
             else:
                 regions.append(region)
         regions += _with_neighbours(listing, graph, natural, inner) if len(inner) > 1 else [r for r, _ in inner]
@@ -236,10 +237,9 @@ _MOST_AROUND = 40
 
 
 def _around(
-    listing: InstructionFacts, graph: ControlFlow, natural: Mapping[int, NaturalLoop], loop: NaturalLoop
+    listing: InstructionFacts, graph: ControlFlow, outer: NaturalLoop | None, loop: NaturalLoop
 ) -> tuple[int, ...]:
     """Return the lines of the loop directly around another one that are outside of it; none for a large loop."""
-    outer = natural.get(loop.outer)
     if outer is None or len(outer.body) > _MOST_AROUND:
         return ()
     return lines_of(listing.places, (i for b in sorted(outer.body - loop.body) for i in graph.blocks[b].instructions))
@@ -339,11 +339,16 @@ def _enclosing(
         places: list[SourceLocation] = []
         outer = by_header.get(by_header[header].outer)
         while outer is not None and len(places) < _MOST_ENCLOSING:
-            if source := listing.places[graph.blocks[outer.latches[-1]].instructions[-1]].location:
+            if source := _place(listing, graph, outer):
                 places.append(source)
             outer = by_header.get(outer.outer)
         around[header] = tuple(places)
     return around
+
+
+def _place(listing: InstructionFacts, graph: ControlFlow, loop: NaturalLoop) -> SourceLocation | None:
+    """Return the place of a loop, that of its last branch back."""
+    return listing.places[graph.blocks[loop.latches[-1]].instructions[-1]].location
 
 
 def _likeliest_path(graph: ControlFlow, loop: NaturalLoop) -> tuple[list[int], int]:
