@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
 from incc.ranking.hot.records import Told
 from incc.ranking.kernels import OUT_OF_REACH, Seen, loops_of
 from incc.ranking.read import ReadReports
+from incc.report import types as t
 from incc.report.source.demangle import choose_functions
+from incc.report.source.places import assembly_is_kept
 from incc.report.types import Tool
 from incc.report.where import Condition, Value
 from incc.support.version import __version__
@@ -60,6 +63,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One of GROUPS; "" for no groups."""
     thresholds: tuple[Threshold, ...] = ()
     """The conditions to check."""
+    copies: bool = False
+    """Gives different codes of a loop of the source rows of their own."""
     stale: bool = False
     """Includes stale reports."""
 
@@ -103,19 +108,23 @@ def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], se
         for n, (seen, loop) in enumerate(zip(build.seen, loops_of(build.seen), strict=True))
     ]
     whole = weighed.hotness.total if weighed else 0.0
-    rows = _rows(members, weighed is not None, whole)
-    rows = _selected(rows, settings, weighed is not None, whole)
-    loops = _number_variants(rows)
-    rows.sort(key=_order(settings.sort, weighed is not None))
+    codes = _rows(members, weighed is not None, whole)
+    codes = _selected(codes, settings, weighed is not None, whole)
+    loops = _number_variants(codes)
+    order = _order(settings.sort, weighed is not None)
+    codes.sort(key=lambda code: order(code[0]))
+    rows = [(row, [(row, some)]) for row, some in codes] if settings.copies else _grouped(codes)
+    rows.sort(key=lambda row: order(row[0]))
     shown = [row for row, _ in rows]
-    kernels = [m.seen for _, some in rows for m in some]
+    kernels = [m.seen for _, some in codes for m in some]
     return r.Ranking(
         schema_version=RANKING_VERSION,
         tool=Tool(name="incc-report", version=__version__),
         inputs=list(inputs),
-        totals=_totals(build, kernels, len(rows), loops),
+        totals=_totals(build, kernels, len(codes), loops),
         hotness=weighed.hotness if weighed else None,
         where=settings.where.text if settings.where else "",
+        copies_apart=settings.copies,
         sort=settings.sort,
         rows=shown,
         by=settings.by,
@@ -167,6 +176,8 @@ def _totals(build: ReadReports, kernels: Sequence[Seen], row_count: int, loops: 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 _Rows = list[tuple["r.RankingRow", list[_Member]]]
+_Loops = list[tuple["r.RankingRow", _Rows]]
+"""Rows of loops of the source, each with those of its different codes."""
 
 
 def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
@@ -182,12 +193,18 @@ def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
 def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow | None = None) -> r.RankingRow:
     # The kernel to show is one that has a source line and runs.
     first = max(members, key=lambda m: (m.seen.kernel.source is not None, m.amount))
+    saving = max((m.seen.saving for m in members), key=lambda s: (s.share, s.by != ""))
     seen, kernel = first.seen, first.seen.kernel
     overview, spread, elements = kernel.overview, kernel.range, kernel.elements
     hints = kernel.hints
     headroom = max((m.seen.headroom for m in members), key=lambda h: h.gained)
     ends = (spread.least, spread.most) if spread else (kernel.cycles, kernel.cycles)
-    source, is_text = kernel.source, seen.code.is_text
+    source = kernel.source
+    is_kept = assembly_is_kept(seen.unit.source, seen.unit.assembly_file)
+    place = SourceLocation(file=seen.unit.assembly_file, line=kernel.first_line)
+    instructions = seen.code.instructions()
+    if not is_kept or any(not instruction.line for instruction in instructions):
+        place = SourceLocation(file=seen.unit.source or seen.unit.assembly_file, line=0)
     return r.RankingRow(
         name=overview.function or kernel.name,
         function=kernel.function,
@@ -195,8 +212,9 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         kernel_id=kernel.kernel_id,
         content_hash=kernel.content_hash,
         source=SourceLocation(file=seen.path(source.file), line=source.line) if source else None,
-        assembly=SourceLocation(file=seen.unit.assembly_file, line=kernel.first_line if is_text else 0),
-        label=kernel.label if is_text and kernel.first_line else kernel.name,
+        outer=SourceLocation(file=seen.path(outer.file), line=outer.line) if (outer := kernel.outer) else None,
+        assembly=place,
+        label=kernel.label if place.line else _address(kernel),
         model=seen.unit.model.name,
         role=kernel.role.name,
         depth=kernel.depth,
@@ -216,14 +234,24 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         flags=list(dict.fromkeys(flag for hint in hints for flag in hint.flags)),
         unknown=len(kernel.unknown_instructions),
         headroom=headroom,
-        weight=_weight(members, headroom.share, whole) if hot else None,
+        saving=saving,
+        weight=_weight(members, saving.share, whole) if hot else None,
         copies=len(members),
         variants=like.variants if like else 1,
+        instructions=instructions,
         members=[_whence(member.seen) for member in members[:MEMBERS]],
     )
 
 
-def _weight(members: Sequence[_Member], headroom: float, whole: float) -> r.Weight | None:
+def _address(kernel: t.KernelReport) -> str:
+    """Return the place of machine code, or of assembly that is not kept, relative to a symbol."""
+    if not kernel.spans:
+        return kernel.name
+    first = kernel.spans[0]
+    return f"{'' if first.symbol == kernel.function else first.symbol}+{first.offset:#x}"
+
+
+def _weight(members: Sequence[_Member], saving: float, whole: float) -> r.Weight | None:
     amount = sum(member.amount for member in members)
     counted = [member.iterations for member in members if member.iterations is not None]
     ways: Any = list(dict.fromkeys(way for member in members for way in member.ways))
@@ -233,7 +261,7 @@ def _weight(members: Sequence[_Member], headroom: float, whole: float) -> r.Weig
     return r.Weight(
         amount=round(amount, 3),
         share=round(share, 9),
-        saved=round(share * headroom, 9),
+        saved=round(share * saving, 9),
         iterations=round(sum(counted), 3) if counted else None,
         by=ways,
     )
@@ -247,6 +275,40 @@ def _whence(seen: Seen) -> r.Whence:
         folder=unit.folder,
         output=unit.output,
         kernel_id=seen.kernel.kernel_id,
+    )
+
+
+def _grouped(codes: _Rows) -> _Loops:
+    """Return a row for each loop of the source in each role, from those of its codes, the first of which it shows."""
+    loops: dict[tuple[int, str], _Rows] = defaultdict(list)
+    for row, members in codes:
+        loops[members[0].loop, row.role].append((row, members))
+    return [(_of_codes([row for row, _ in of_loop]), of_loop) for of_loop in loops.values()]
+
+
+def _of_codes(codes: Sequence[r.RankingRow]) -> r.RankingRow:
+    first = codes[0]
+    if len(codes) == 1:
+        return first
+    return replace(
+        first,
+        weight=_sum([code.weight for code in codes if code.weight]),
+        copies=sum(code.copies for code in codes),
+        variants=len(codes),
+        members=[member for code in codes for member in code.members][:MEMBERS],
+    )
+
+
+def _sum(weights: Sequence[r.Weight]) -> r.Weight | None:
+    if not weights:
+        return None
+    iterations = [weight.iterations for weight in weights if weight.iterations is not None]
+    return r.Weight(
+        amount=round(sum(weight.amount for weight in weights), 3),
+        share=min(round(sum(weight.share for weight in weights), 9), 1.0),
+        saved=min(round(sum(weight.saved for weight in weights), 9), 1.0),
+        iterations=sum(iterations) if iterations else None,
+        by=list(dict.fromkeys(way for weight in weights for way in weight.by)),
     )
 
 
@@ -265,19 +327,11 @@ def _number_variants(rows: _Rows) -> int:
 # --- order ------------------------------------------------------------------------------------------------------------
 
 
-def _order(sort: str, hot: bool) -> Callable[[tuple[r.RankingRow, list[_Member]]], Any]:
-    def key(item: tuple[r.RankingRow, list[_Member]]) -> Any:
-        row = item[0]
-        weight = row.weight
-        share = weight.share if weight else -1.0
-        # Without profiles, a remainder is assumed to run less than its loop, and rows with advice come first.
-        worth = (
-            (-(share if _is_open(row) else weight.saved if weight else -1.0), -share)
-            if hot
-            else (row.role in OUT_OF_REACH, not row.look, -row.headroom.share)
-        )
+def _order(sort: str, hot: bool) -> Callable[[r.RankingRow], Any]:
+    def key(row: r.RankingRow) -> Any:
+        share = row.weight.share if row.weight else 0.0
         place = row.place.file, row.place.line
-        last = (*worth, -row.cycles, place, row.name, row.content_hash)
+        last = (*(_worth(row, share) if hot else _unweighted(row)), -row.cycles, place, row.name, row.content_hash)
         match sort:
             case "weight":
                 return (-share, *last)
@@ -295,19 +349,36 @@ def _order(sort: str, hot: bool) -> Callable[[tuple[r.RankingRow, list[_Member]]
     return key
 
 
-_OPEN = frozenset(("scalar-arithmetic", "not-optimised", "instruction-set", "vector-width", "math-errno", "math-call"))
-"""Rules of hints that lead to other code of a loop, about which changes of the core say nothing."""
+_ASSUMED = 0.5
+"""The share of a loop's time that a remedy of unknown effect is taken to save, for the order of rows only."""
+
+_MATTERS = 0.001
+"""The share of the time from which on a saving matters more than what has no remedy."""
 
 
-def _is_open(row: r.RankingRow) -> bool:
-    """Return True if the effect of a row's hints is unknown: it may be nearly all of its time."""
-    return row.headroom.by != "trial" and not _OPEN.isdisjoint(row.rules)
+def _expected(row: r.RankingRow) -> float:
+    """Return the share of a loop's time that its advice is expected to save."""
+    return _ASSUMED if row.saving.by == "unknown" else row.saving.share
+
+
+def _worth(row: r.RankingRow, share: float) -> tuple[float, ...]:
+    """Return the order of a row with weights: by what its advice saves of the time, then by what might be saved."""
+    saved = share * _expected(row)
+    return (-saved if saved >= _MATTERS else 0.0, -share * row.headroom.share, -share)
+
+
+def _unweighted(row: r.RankingRow) -> tuple[float, ...]:
+    """Return the order of a row without weights.
+
+    A remainder is assumed to run less than its loop, and a loop in another one more than others.
+    """
+    return (row.role in OUT_OF_REACH, not row.saving.by, -_expected(row), -row.depth, -row.headroom.share)
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------
 
 
-def _groups(rows: _Rows, by: str, hot: bool) -> list[r.RowGroup]:
+def _groups(rows: _Loops, by: str, hot: bool) -> list[r.RowGroup]:
     """Return groups of rows with something in common; a row with several hints is in several groups."""
     numbers_by_key: dict[str, list[int]] = defaultdict(list)
     for n, (row, _) in enumerate(rows):
@@ -324,7 +395,7 @@ def _groups(rows: _Rows, by: str, hot: bool) -> list[r.RowGroup]:
             r.RowGroup(
                 key=key,
                 rows=len(some),
-                loops=len({member.loop for _, members in some for member in members}),
+                loops=len({member.loop for _, codes in some for _, members in codes for member in members}),
                 headroom=round(saved / weight if weight and saved is not None else headroom, 6),
                 weight=None if weight is None else round(weight, 9),
                 saved=None if saved is None else round(saved, 9),
@@ -368,16 +439,16 @@ def _values(seen: Seen, row: r.RankingRow) -> Mapping[str, Value]:
     }
 
 
-def _gate(threshold: Threshold, rows: _Rows) -> r.RankingGate:
+def _gate(threshold: Threshold, rows: _Loops) -> r.RankingGate:
     condition = threshold.condition
     offenders: list[r.FailingRow] = []
-    for n, (row, members) in enumerate(rows):
-        held = next((m for m in members if condition.holds(_values(m.seen, row))), None)
-        if held is not None:
-            values = _values(held.seen, row)
+    for n, (row, codes) in enumerate(rows):
+        of_members = (_values(member.seen, code) for code, members in codes for member in members)
+        values = next((values for values in of_members if condition.holds(values)), None)
+        if values is not None:
             figures = ", ".join(f"{name} {_value_text(values[name])}" for name in sorted(condition.names))
             file, line = row.place.file, row.place.line
-            where = f"{file}:{line}" if line else file
+            where = f"{file}:{line}" if line else f"{file} {row.label}"
             offenders.append(
                 r.FailingRow(row=n, text=f"{where}: {row.name}: {figures}" if figures else f"{where}: {row.name}")
             )

@@ -13,6 +13,7 @@ from incc.frontends.isa import mnemonic
 from incc.ranking import types as r
 from incc.report import types as t
 from incc.report.gains import gaining, most_tangible
+from incc.report.overview import NO_ADVICE
 from incc.report.where import Value
 
 OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
@@ -30,8 +31,13 @@ class RankedCode(msgspec.Struct, frozen=True, kw_only=True):
     """The places of all instructions relative to symbols; none if they are unknown."""
     interior: frozenset[int]
     """The offsets of the bytes behind the first one of each analysed instruction, as far as they are known."""
-    is_text: bool
-    """True for assembly, whose instructions have lines; False for machine code."""
+    listing: str
+    """A line for each instruction: its line in the assembly, that in the source, and its text, separated by tabs."""
+
+    def instructions(self) -> list[r.RankedInstruction]:
+        """Return the instructions of the listing."""
+        rows = (line.split("\t", 2) for line in self.listing.split("\n") if line)
+        return [r.RankedInstruction(int(line), int(source), text) for line, source, text in rows]
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +49,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     code: RankedCode
     """The code, which only profiles need."""
     headroom: r.Headroom
+    saving: r.Saving
     values: Mapping[str, Value]
     """The values of the names that conditions use."""
 
@@ -67,7 +74,9 @@ def loops_of(kernels: Sequence[Seen]) -> list[int]:
         source = kernel.source
         key: tuple[Any, ...] = (model, seen.path(seen.unit.source or seen.unit.assembly_file), kernel.kernel_id)
         if source:
-            key = model, seen.path(source.file), kernel.source_function or kernel.function_name
+            # The condition of a loop inside is among the lines of the loop around.
+            partial = kernel.role.name == "partial"
+            key = model, seen.path(source.file), kernel.source_function or kernel.function_name, partial
         groups.setdefault(key, []).append(n)
     parents = list(range(len(kernels)))
 
@@ -113,8 +122,13 @@ def code_of(kernel: t.KernelReport, texts: bool) -> RankedCode:
         interior=frozenset([i.offset + n for i in instructions if i.offset >= 0 for n in range(1, i.bytes)])
         if texts
         else frozenset(),
-        is_text=all(instruction.line for instruction in instructions),
+        listing="\n".join(_listed(instruction) for instruction in kernel.instructions),
     )
+
+
+def _listed(instruction: t.InstructionReport) -> str:
+    source = instruction.source
+    return f"{instruction.line}\t{source.line if source else 0}\t{' '.join(instruction.text.split())}"
 
 
 def headroom_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Headroom:
@@ -154,6 +168,24 @@ def _headroom(cycles: float, least: float, by: Any, change: str, text: str) -> r
     gained = max(cycles - least, 0.0)
     share = round(min(gained / cycles, 1.0), 6) if cycles else 0.0
     return r.Headroom(cycles=least, gained=round(gained, 6), share=share, by=by, change=change, text=text)
+
+
+_NO_REMEDY = ("recurrence", *NO_ADVICE)
+"""Rules of hints whose only remedy is another algorithm, or that concern missing figures."""
+
+
+def saving_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, ...]]]) -> r.Saving:
+    """Return what following a kernel's advice saves. `trials` is as for `headroom_of`."""
+    gain, flags = trials.get(kernel.kernel_id, (0.0, ()))
+    if gain > 0:
+        return r.Saving(share=round(1 - 1 / (1 + gain), 6), by="trial", text=" ".join(flags))
+    best = max((hint for hint in kernel.hints if hint.gain), key=lambda hint: hint.gain or 0, default=None)
+    if best is not None and best.gain and best.gain > 1:
+        return r.Saving(share=round(1 - 1 / best.gain, 6), by="hint", text=" ".join(best.flags) or best.rule)
+    for hint in kernel.hints:
+        if hint.flags or (hint.source_change and hint.rule not in _NO_REMEDY):
+            return r.Saving(share=0.0, by="unknown", text=" ".join(hint.flags) or hint.rule)
+    return r.Saving(share=0.0, by="", text="")
 
 
 def trials_of(unit: t.UnitReport) -> dict[str, tuple[float, tuple[str, ...]]]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from incc.comparison.side import without_details
 from incc.ranking import manifest
 from incc.ranking import types as r
-from incc.ranking.kernels import Seen, code_of, headroom_of, trials_of
+from incc.ranking.kernels import Seen, code_of, headroom_of, saving_of, trials_of
 from incc.report import types as t
 from incc.report.documents import InputError, printable, read_report, reason, special_file, texts
 from incc.report.folder.manifest import OWN
@@ -56,6 +56,33 @@ def read_build(names: Sequence[str], wanted: ReadSettings) -> ReadReports:
     for name in names:
         reader.read(name)
     return reader.build()
+
+
+def all_reports(names: Sequence[str]) -> list[t.AnalysisReport]:
+    """Return the reports in files, whole. Raises InputError if one cannot be read."""
+    reports = []
+    for name in names:
+        with _opened(name) as file:
+            shown = printable(name) if name != "-" else "<stdin>"
+            documents = [read_report(text, shown, line) for line, text in texts(file)]
+        if not documents:
+            raise InputError(f"{shown}: the file is empty")
+        reports += documents
+    return reports
+
+
+def _opened(name: str) -> BinaryIO:
+    """Open a file, or read standard input for "-". Raises InputError if that fails, or it is no regular file."""
+    try:
+        if name == "-":
+            with open(0, "rb", closefd=False) as standard:
+                return io.BytesIO(read_all(standard))
+        mode = os.stat(name).st_mode
+        if not (stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/")))):
+            raise special_file(name, mode)
+        return open(name, "rb")
+    except (OSError, ValueError) as error:  # ValueError: the path has a NUL byte
+        raise InputError(f"{printable(name) if name != '-' else '<stdin>'}: {reason(error)}") from None
 
 
 class _Reader:
@@ -211,10 +238,15 @@ class _Reader:
         for kernel in kernels:
             values = {name: NAMES[name].of(unit, kernel) for name in wanted.names if name in NAMES}
             code = code_of(kernel, wanted.code)
-            headroom = headroom_of(kernel, trials)
             seen.append(
                 Seen(
-                    unit=kept, kernel=without_details(kernel), report=shown, code=code, headroom=headroom, values=values
+                    unit=kept,
+                    kernel=without_details(kernel),
+                    report=shown,
+                    code=code,
+                    headroom=headroom_of(kernel, trials),
+                    saving=saving_of(kernel, trials),
+                    values=values,
                 )
             )
         return seen

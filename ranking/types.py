@@ -46,6 +46,28 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     """The change in words."""
 
 
+class Saving(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of the kernel's cycles that following its advice would save."""
+
+    share: Share
+    """Share of the prediction; 0 where it is unknown or there is no remedy."""
+    by: Literal["trial", "hint", "unknown", ""]
+    """trial: the prediction after compiling with the hints' flags; hint: a hint's predicted speedup; unknown: there is
+    a remedy, but its effect is not predicted; empty: there is no advice, or none but to use another algorithm."""
+    text: str
+    """The flags, or the rule of the hint."""
+
+
+class RankedInstruction(msgspec.Struct, frozen=True):
+    """An instruction of a kernel."""
+
+    line: Count
+    """Its line in the assembly; 0 for machine code."""
+    source_line: Count
+    """Its line in the source; 0 if unknown."""
+    text: str
+
+
 class Weight(msgspec.Struct, frozen=True, kw_only=True):
     """The weight of a kernel, from profiles."""
 
@@ -54,7 +76,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
     share: Share
     """The share of everything in the profiles."""
     saved: Share
-    """The share that the headroom would save."""
+    """The share that following the advice would save, as far as that is predicted."""
     iterations: Amount | None
     """Iterations of the kernel, where executions were counted."""
     by: list[Literal["address", "code", "line", "function"]]
@@ -63,7 +85,11 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RankingRow(msgspec.Struct, kw_only=True):
-    """Kernels of one function name with the same code on the same core."""
+    """The kernels that were made of one loop of the source, on one core and in one role.
+
+    These are copies in several functions, instances or objects. The figures are those of the code that is most worth a
+    look. With --copies, a row has only kernels of one function name with the same code.
+    """
 
     name: str
     """The short name of the function that the loop is written in."""
@@ -75,9 +101,12 @@ class RankingRow(msgspec.Struct, kw_only=True):
     content_hash: str
     source: SourceLocation | None
     """The loop's place in the user's source."""
+    outer: SourceLocation | None
+    """The place of the loop around."""
     assembly: SourceLocation
-    """The loop's place in the assembly; line 0 for machine code."""
+    """The loop's place in the assembly; if that is not kept, the file that was compiled, with line 0."""
     label: str
+    """The loop's label in the assembly, or its place relative to a symbol if that is not kept."""
     model: str
     """The core, by LLVM's -mcpu name."""
     role: str
@@ -108,12 +137,15 @@ class RankingRow(msgspec.Struct, kw_only=True):
     unknown: Count
     """Instructions that are not in the model."""
     headroom: Headroom
+    saving: Saving
     weight: Weight | None
     """Null without profiles, and where they have nothing of the kernel."""
     copies: Positive
     """The number of the build's kernels in this row."""
     variants: Positive
-    """The number of rows that are the same loop of the source, compiled to different code."""
+    """The number of different codes of the same loop of the source."""
+    instructions: list[RankedInstruction]
+    """The instructions of the code that the figures are of."""
     members: list[Whence]
     """The origins of its kernels; at most 20."""
 
@@ -241,6 +273,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """Null without profiles."""
     where: str
     """The condition that all rows meet; empty for none."""
+    copies_apart: bool
+    """True if different codes of a loop of the source have rows of their own."""
     sort: str
     rows: list[RankingRow]
     by: Literal["file", "function", "bottleneck", "hint", ""]

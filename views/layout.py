@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import replace
 
+from incc.report.source.places import assembly_is_kept
 from incc.support.text import CONTROLS
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Layout:
 
     def assembly_place(self, source: str, assembly_file: str, line: int) -> str:
         """Return a line of assembly as file:line, or after the source if the assembly was a compiler's and is gone."""
-        kept = is_kept(source, assembly_file)
+        kept = assembly_is_kept(source, assembly_file)
         return f"{self.file(assembly_file)}:{line}" if kept else f"{self.file(source)} asm {line}"
 
     def paint(self, text: str, style: str) -> str:
@@ -136,11 +137,6 @@ def _in_order(kernels: Sequence[t.KernelReport]) -> list[t.KernelReport]:
         return (n, -1) if main is None else (main, n)
 
     return [kernels[n] for n in sorted(range(len(kernels)), key=place)]
-
-
-def is_kept(source: str, assembly_file: str) -> bool:
-    """Return True unless assembly was a compiler's, of a source, and is not kept."""
-    return source in ("", assembly_file) or "/" in assembly_file
 
 
 def short_files(paths: Iterable[str]) -> dict[str, str]:

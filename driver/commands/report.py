@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
-from incc.driver.cli.kinds import Option, check_targets, condition
+from incc.driver.cli.kinds import MCA, Option, check_targets, condition
 from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
-from incc.driver.deliver import write_rendered
+from incc.driver.deliver import deliver, deliver_beside, unmet, write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
 from incc.ranking import types as r
 from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
@@ -38,12 +38,13 @@ TOP = 25
 COMMAND = Command(
     name="incc-report",
     summary="list the kernels of a build, those most worth optimising first",
-    usage=("incc-report [options] DIR|FILE…",),
+    usage=("incc-report [options] DIR|FILE…", "incc-report --render [--kernel=FUNCTION] [--views=NAME,…] FILE…"),
     about=(
         "List the kernels of a build, those most worth optimising first and equal ones once. An input is a JSON "
         "report, a file to which a build appended reports, or a folder of reports (INCC_OUTPUT=DIR of the build); - is "
         "standard input. --hot weights the kernels by their run time or executions; without it, all have the same "
         "weight.",
+        "With --render, print the reports in these files in full, as the command that made them does.",
     ),
     groups=(
         group(
@@ -74,10 +75,26 @@ COMMAND = Command(
             shared.one_of("--sort", SORTS, "worth", "order of the rows"),
             shared.top("rows", str(TOP)),
             Option("--all", "flag", "show all rows"),
+            Option("--copies", "flag", "show each different code of a loop of the source in a row of its own"),
+            Option("--instructions", "flag", "list the instructions of each row below the table of a text"),
             Option(
                 "--fail-if CONDITION",
                 "ranked conditions",
                 "list the kernels that meet this condition, and exit with 1 if there are any (repeatable)",
+            ),
+        ),
+        group(
+            "reports in full",
+            Option("--render", "flag", "print the reports in these files, one after the other, instead of a ranking"),
+            Option(
+                "--kernel FUNCTION[:LINE]",
+                "list",
+                "show only the overview and these kernels: FUNCTION, FUNCTION:LINE or kernel_id (repeatable)",
+            ),
+            Option(
+                "--views NAMES",
+                "text",
+                "views of each kernel, separated by commas, as of incc-mca (default: as for a new report)",
             ),
         ),
         group(
@@ -97,6 +114,7 @@ COMMAND = Command(
         "incc-report reports --format=html -o loops.html    an HTML page",
         "incc-report reports --fail-if='unknown > 0'        a check in continuous integration",
         "incc-report reports --prune                        remove reports whose source or object has changed since",
+        "incc-report --render reports/dot.c-1f.json         a report in full, as text",
     ),
     environment=ENVIRONMENT,
     status="0; 1 if a kernel meets a condition of --fail-if, or of [thresholds] fail-if in the project's incc.toml; 2 "
@@ -113,6 +131,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     _check(options)
+    if options.render:
+        return _render(options)
     request = _request(options)
     _analyse_waiting(options)
     ranking = _ranking(options, request)
@@ -138,10 +158,31 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--hot-kind requires --hot")
     if options.all and options.top:
         raise UsageError("--all and --top cannot be combined")
+    if options.render:
+        _check_rendered(options)
+    elif wanted := [f"--{name}" for name in ("kernel", "views") if getattr(options, name)]:
+        raise UsageError(f"{wanted[0]} requires --render")
     if options.prune and options.stale:
         raise UsageError("--prune and --stale cannot be combined")
     targets = [(option, file) for option, file in (("-o", options.output), ("--html", options.html)) if file]
     check_targets(targets, [*options.inputs, *options.hot])
+
+
+_OF_RANKING = (
+    "hot", "hot_kind", "drain", "stale", "prune", "mcpu", "function", "where", "by", "top", "all", "copies",
+    "instructions", "fail_if",
+)  # fmt: skip
+"""Options that say nothing about reports in full."""
+
+
+def _check_rendered(options: argparse.Namespace) -> None:
+    given = next((name for name in _OF_RANKING if getattr(options, name)), "sort" if options.sort != SORTS[0] else "")
+    if given:
+        raise UsageError(f"--{given.replace('_', '-')} and --render cannot be combined")
+    if options.format == "markdown":
+        raise UsageError("--render: reports in full are text, json or html; incc-report without it ranks as markdown")
+    if folder := next((name for name in options.inputs if os.path.isdir(name)), ""):
+        raise UsageError(f"--render takes files, but {folder} is a folder; incc-report {folder} lists its kernels")
 
 
 def _request(options: argparse.Namespace) -> Asked:
@@ -154,6 +195,7 @@ def _request(options: argparse.Namespace) -> Asked:
         sort=options.sort,
         by=options.by,
         thresholds=(*thresholds, *_of_project()),
+        copies=options.copies,
         stale=options.stale,
     )
 
@@ -288,7 +330,35 @@ def _rendered(ranking: r.Ranking, options: argparse.Namespace, form: str, width:
         case _:
             from incc.views.ranking import text
 
-            return text.render(ranking, width, colour, top)
+            return text.render(ranking, width, colour, top, options.instructions)
+
+
+def _render(options: argparse.Namespace) -> int:
+    """Print the reports of all inputs in full, as one report. Raises InputError and UsageError."""
+    from incc.driver.cli.given import Given
+    from incc.driver.settings import Settings
+    from incc.ranking.read import all_reports
+
+    given = Given(MCA)
+    for name, values in (("--views", [options.views]), ("--kernel", options.kernel)):
+        for value in filter(None, values):
+            given.take(name, value)
+    page = options.output if options.format == "html" else options.html
+    if options.format == "html" and not page:
+        raise UsageError("--render: --format=html requires -o FILE")
+    if page:
+        given.take("html", page)
+    reports = all_reports(options.inputs)
+    report = replace(reports[0], units=[unit for each in reports for unit in each.units])
+    request = given.request("json" if options.format == "json" else "text", options.output or "")
+    if options.format == "html":
+        failures = deliver_beside(report, request).failures
+    else:
+        failures = deliver(report, request, sys.stdout).failures
+    missing = unmet(report, Settings(), request, "--")
+    for text in (*failures, *(message.text for message in missing)):
+        _say(f"error: {text}")
+    return ERROR if failures or missing else OK
 
 
 def _status(ranking: r.Ranking, undelivered: bool) -> int:

@@ -506,7 +506,7 @@ def without_inner(successors: Sequence[Sequence[int]], loop: NaturalLoop, inner:
         return None
     part = frozenset(_reached(header, predecessors.__getitem__))
     latches = tuple(sorted(predecessors[header]))
-    return NaturalLoop(header=header, body=part, latches=latches, depth=loop.depth, innermost=True)
+    return NaturalLoop(header=header, body=part, latches=latches, depth=loop.depth, innermost=True, outer=loop.outer)
 
 
 def _reached(start: int, following: Callable[[int], Iterable[int]]) -> set[int]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from incc.core import figures
 from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode
+from incc.models.binding.bound import FUSED_INTO_PREVIOUS
 from incc.models.throughput import of_form
 from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
@@ -135,10 +136,10 @@ _REASONS = {
 def _is_plain(facts: KernelResult) -> bool:
     """Return True if nothing visible prevents vectorisation.
 
-    The loop advances from element to element without a branch or a call.
+    The loop advances from element to element without a branch or a call, and its end does not depend on elements.
     """
     kernel = facts.kernel
-    if inner_branches(kernel) or calls(kernel):
+    if inner_branches(kernel) or calls(kernel) or _ends_by_data(facts):
         return False
     registers = steps(kernel)
     accesses = [access for instruction in kernel.instructions for access in instruction.memory]
@@ -146,6 +147,23 @@ def _is_plain(facts: KernelResult) -> bool:
         (step := step_of(access, registers)) is not None and step in (0, access.size) and (step or not access.store)
         for access in accesses
     )
+
+
+def _ends_by_data(facts: KernelResult) -> bool:
+    """Return True if the data that a loop loads decide when it ends, as in a search."""
+    instructions, registers = facts.kernel.instructions, steps(facts.kernel)
+    producers: dict[int, list[int]] = {}
+    for edge in facts.analysis.edges:
+        producers.setdefault(edge.consumer, []).append(edge.producer)
+    closing = len(instructions) - 1
+    fused = bool(facts.bound.instruction_flags[closing] & FUSED_INTO_PREVIOUS)
+    deciding = {closing, closing - fused}
+    work = [*deciding]
+    while work:
+        new = {*producers.get(work.pop(), ())} - deciding
+        deciding |= new
+        work += new
+    return any(access.load and step_of(access, registers) != 0 for i in deciding for access in instructions[i].memory)
 
 
 def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:

@@ -21,6 +21,11 @@ class NamedLine(msgspec.Struct, frozen=True):
         return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
 
 
+def assembly_is_kept(source: str, assembly_file: str) -> bool:
+    """Return True unless assembly was a compiler's, of a source, and is not kept."""
+    return source in ("", assembly_file) or "/" in assembly_file
+
+
 def parse(text: str) -> NamedLine:
     """Parse a place such as `12`, `triad.c:12` or `triad.s:30`. Raises ValueError."""
     file, colon, number = text.rpartition(":")

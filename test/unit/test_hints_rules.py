@@ -332,6 +332,18 @@ def test_integers_that_may_stay_scalar(body: str) -> None:
     assert "scalar-arithmetic" not in hints(body, "-O2")
 
 
+@pytest.mark.parametrize(
+    ("body", "end"),
+    [
+        ("addq $1, %rax", "cmpb $32, (%rdi,%rax)\nje .L1"),
+        ("incq %rax", "movl (%rdi,%rax,4), %ecx\ncmpl %ecx, %edx\njne .L1"),
+        (INTEGERS, "incq %rax\ncmpl %r8d, %edx\njg .L1"),  # until the sum is large
+    ],
+)
+def test_no_vectors_for_a_loop_whose_data_end_it(body: str, end: str) -> None:
+    assert "scalar-arithmetic" not in hints(body, "-O2", end=end)
+
+
 def test_small_integers_take_wider_vectors() -> None:
     bytes_added, ints_added = (
         hints(body, "-O2", "-mavx2", mcpu="znver4")["scalar-arithmetic"].gain or 0

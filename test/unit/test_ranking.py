@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
 import incc.ranking
+from incc.driver.commands import mca
 from incc.driver.commands.report import main
 from incc.driver.pipeline import analyze_units
 from incc.driver.settings import Scope, Settings
@@ -35,7 +36,7 @@ from incc.ranking.types import Ranking
 from incc.ranking.weigh import weigh
 from incc.report import types as t
 from properties import examples
-from struct_fixtures import filled, json_text
+from struct_fixtures import json_text
 
 SCHEMA = json.loads((Path(incc.ranking.__path__[0]) / "ranking.schema.json").read_text(encoding="utf-8"))
 DATA = Path(__file__).parent / "data"
@@ -63,6 +64,12 @@ def kernel(name: str = "f", line: int = 3, lines: tuple[int, ...] = (), file: st
     made.content_hash = blake2b(repr((name, made.cycles)).encode(), digest_size=8).hexdigest()
     made.content_hash = fields.get("content_hash", made.content_hash)
     return made
+
+
+def hint(rule: str = "scalar-arithmetic", gain: float | None = None, **fields: Any) -> t.Hint:
+    """Advice to compile with -O9, or other advice."""
+    values = {"text": rule, "evidence": {}, "flags": ["-O9"], "source_change": "", **fields}
+    return t.Hint(rule=rule, gain=gain, **values)  # type: ignore[arg-type]
 
 
 def role(name: str) -> dict[str, Any]:
@@ -123,13 +130,90 @@ def test_the_manual_lists_all_names_and_kinds() -> None:
 def test_equal_code_of_functions_of_one_name_is_one_row() -> None:
     static = unit(kernel("f"), kernel("g", 9), output="x.o")
     shared = unit(kernel("f"), kernel("g", 9, content_hash="0123456789abcdef"), output="x.pic.o")
-    found = ranked(write("a.json", static), write("b.json", shared))
+    files = write("a.json", static), write("b.json", shared)
+    found = ranked(*files, "--copies")
     rows = {(row["name"], row["content_hash"] == "0123456789abcdef"): row for row in found["rows"]}
     assert (found["totals"]["kernels"], found["totals"]["rows"], found["totals"]["loops"]) == (4, 3, 2)
     assert (rows["f", False]["copies"], rows["f", False]["variants"]) == (2, 1)
     assert [m["output"] for m in rows["f", False]["members"]] == ["x.o", "x.pic.o"]
     # The same loop at another address is another code: apart, and one loop of the source.
     assert (rows["g", False]["variants"], rows["g", True]["variants"]) == (2, 2)
+    # Without --copies they share a row.
+    found = ranked(*files)
+    assert [(row["name"], row["copies"], row["variants"]) for row in found["rows"]] == [("f", 2, 1), ("g", 2, 2)]
+    assert sorted(m["output"] for m in found["rows"][1]["members"]) == ["x.o", "x.pic.o"]
+    assert found["totals"]["rows"] == 3
+
+
+def test_a_row_has_the_weights_of_all_copies_and_shows_the_code_that_gains_most() -> None:
+    """A loop that was inlined into two functions; a remainder of it and a loop around it have rows of their own."""
+    inlined = {"source_function": "copy"}
+    loops = [
+        kernel("f", 3, hints=[hint(gain=1.25)], **inlined),
+        kernel("g", 3, hints=[hint(gain=2.0)], **inlined),
+        kernel("g", 3, role=role("remainder"), content_hash="1" * 16, **inlined),
+        kernel("g", 9, (3, 9), role=role("partial"), content_hash="2" * 16, **inlined),
+    ]
+    for n, loop in enumerate(loops):
+        loop.kernel_id = f"g/loop{n}"
+    Path("hot").write_text("f 300\ng 100\n")
+    build = write("a.json", unit(*loops))
+    found = ranked(build)
+    assert [(row["role"], row["function"], row["copies"], row["variants"]) for row in found["rows"]] == [
+        ("main", "g", 2, 2),
+        ("partial", "g", 1, 1),
+        ("remainder", "g", 1, 1),
+    ]
+    assert found["rows"][0]["saving"] == {"share": 0.5, "by": "hint", "text": "-O9"}
+    by_function = Path("samples")
+    by_function.write_text("f 60%\ng 20%\n")
+    (row, *_) = ranked(build, "--hot=samples")["rows"]
+    assert (row["function"], row["weight"]["share"]) == ("f", pytest.approx(0.7))
+    assert row["weight"]["saved"] == pytest.approx(0.6 * 0.2 + 0.1 * 0.5)
+    assert names(ranked(build, "--copies")) == ["g", "f", "g", "g"]
+
+
+def test_a_condition_is_checked_for_each_copy() -> None:
+    loops = [kernel("f", 3, what_ifs=[what_if("window", 3.0)])]
+    loops += [kernel("f", 3, content_hash="0" * 16, what_ifs=[what_if("window", 1.0)])]
+    loops[1].kernel_id = "f/loop2"
+    found = ranked(write("a.json", unit(*loops)), "--fail-if=headroom < 0.3", status=1)
+    assert found["rows"][0]["headroom"]["share"] == 0.75
+    assert [(row["copies"], row["variants"]) for row in found["rows"]] == [(2, 2)]
+    assert found["gates"][0]["offenders"] == [{"row": 0, "text": "/src/x.c:3: f: headroom 0.25"}]
+
+
+def test_rows_name_the_loop_around_and_list_instructions(capsys: pytest.CaptureFixture[str]) -> None:
+    made = kernel("f", 12)
+    made.outer = t.SourceLocation("x.c", 9)
+    found = ranked(write("a.json", unit(made)))
+    assert found["rows"][0]["outer"] == {"file": "/src/x.c", "line": 9}
+    assert len(found["rows"][0]["instructions"]) == len(made.instructions)
+    assert main(["a.json", "--instructions"]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"Line +Inside .*\n1 +f +\S*x\.c:12 +:9 ", text)
+    assert "Inside the loop at /src/x.c:9." in text
+    for instruction in made.instructions:
+        assert f"    {12:>6}  {instruction.text}\n" in text
+    assert main(["a.json"]) == 0
+    assert made.instructions[0].text not in capsys.readouterr().out
+
+
+def test_a_loop_of_assembly_that_is_gone_is_placed_in_its_function(capsys: pytest.CaptureFixture[str]) -> None:
+    loops = [placed("f", 0x1C), placed("f", 0x40, 9, symbol="f.cold")]
+    for loop in loops:
+        loop.source = None
+    build = write("a.json", unit(*loops, assembly_file="x.s", output="x.o"))
+    found = ranked(build, "--fail-if=cycles > 0", status=1)
+    assert [row["assembly"] for row in found["rows"]] == [{"file": "x.c", "line": 0}] * 2
+    assert [row["label"] for row in found["rows"]] == ["+0x1c", "f.cold+0x40"]
+    offenders = [offender["text"] for offender in found["gates"][0]["offenders"]]
+    assert offenders == ["x.c +0x1c: f: cycles 4", "x.c f.cold+0x40: f: cycles 4"]
+    assert main([build]) == 0
+    assert re.search(r"1 +f +x\.c \+0x1c ", capsys.readouterr().out)
+    # Assembly that is kept has lines.
+    write("a.json", unit(*loops, assembly_file="/tmp/x.s", output="x.o"))
+    assert ranked("a.json")["rows"][0]["assembly"] == {"file": "/tmp/x.s", "line": 10}
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
@@ -155,16 +239,20 @@ def test_another_core_is_another_row() -> None:
     assert (found["totals"]["rows"], found["totals"]["models"]) == (2, ["skylake-avx512", "znver4"])
 
 
-def test_unweighted_advice_comes_first_then_headroom_and_remainders_last() -> None:
-    hint = {"rule": "sum-chain", "text": "sum", "evidence": {}, "flags": [], "source_change": ""}
-    advised = replace(make_kernel().overview, function="advised", look="sum chain")
+def test_unweighted_the_largest_gain_comes_first_and_what_has_no_remedy_later_and_remainders_last() -> None:
+    no_remedy = hint("recurrence", flags=[], source_change="use another algorithm")
     kernels = [
-        kernel("much", 1, what_ifs=[what_if("dependencies", 3.0)]),
-        kernel("rest", 2, role=role("remainder"), what_ifs=[what_if("dependencies", 3.9)]),
+        kernel("much", 1, hints=[no_remedy], what_ifs=[what_if("dependencies", 3.0)]),
+        kernel("rest", 2, role=role("remainder"), hints=[hint(gain=9.0)], what_ifs=[what_if("dependencies", 3.9)]),
         kernel("little", 3, what_ifs=[what_if("front-end", 1.0)]),
-        kernel("advised", 4, overview=advised, hints=[hint], what_ifs=[what_if("front-end", 0.5)]),
+        kernel("advised", 4, hints=[hint(gain=1.25)], what_ifs=[what_if("front-end", 0.5)]),
+        kernel("faster", 5, hints=[no_remedy, hint(gain=4.0)]),
+        kernel("unknown", 6, hints=[hint()]),
+        kernel("changed", 7, hints=[hint("repeated-place", flags=[], source_change="sort")], depth=2),
     ]
-    assert names(ranked(write("a.json", unit(*kernels)))) == ["advised", "much", "little", "rest"]
+    found = ranked(write("a.json", unit(*kernels)))
+    assert names(found) == ["faster", "changed", "unknown", "advised", "much", "little", "rest"]
+    assert [row["saving"]["by"] for row in found["rows"]] == ["hint", "unknown", "unknown", "hint", "", "", "hint"]
 
 
 def test_headroom_is_that_of_the_best_what_if_that_says_something() -> None:
@@ -351,7 +439,10 @@ def test_samples_by_line_and_function() -> None:
 def placed(name: str, offset: int, line: int = 3, symbol: str = "", **fields: Any) -> Any:
     """A loop of four instructions of four bytes at an offset of its function."""
     made = kernel(name, line, **fields)
-    made.kernel_id, made.content_hash = f"{name}/loop{line}", blake2b(repr(fields).encode(), digest_size=8).hexdigest()
+    made.kernel_id, made.content_hash = (
+        f"{name}/loop{line}",
+        blake2b(repr((line, fields)).encode(), digest_size=8).hexdigest(),
+    )
     made.spans = [t.CodeSpan(symbol or name, offset, 16)]
     made.instructions = [replace(each, offset=offset + 4 * n) for n, each in enumerate(made.instructions)]
     return made
@@ -504,16 +595,14 @@ def test_samples_are_given_out_once(found: list[tuple[str, int, str, int, float]
 
 def test_weights_order_rows_and_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     Path("hot").write_text("x.c:3 100\nx.c:9 100000\nother.c:7 900000\n")
-    gain = [what_if("front-end", 1.0)]
-    write(
-        "a.json", unit(kernel("cold", 20, what_ifs=gain), kernel("f", 3, what_ifs=gain), kernel("g", 9, what_ifs=gain))
-    )
+    gain = [hint(gain=4 / 3)]
+    write("a.json", unit(kernel("cold", 20, hints=gain), kernel("f", 3, hints=gain), kernel("g", 9, hints=gain)))
     found = ranked("a.json", "--hot=hot")
     assert names(found) == ["g", "f", "cold"]
     weight = found["rows"][0]["weight"]
     assert (weight["iterations"], weight["amount"], weight["by"]) == (100000, 400000, ["line"])
     assert weight["share"] == pytest.approx(400000 / 400400)
-    assert weight["saved"] == pytest.approx(weight["share"] / 4)
+    assert weight["saved"] == pytest.approx(weight["share"] / 4, abs=1e-6)
     assert found["rows"][2]["weight"] is None
     assert found["hotness"]["matched"] == pytest.approx(100100 / 1000100, abs=1e-6)
     assert names(ranked("a.json", "--hot=hot", "--where=hot and weight > 0.01")) == ["g"]
@@ -526,15 +615,17 @@ def test_weights_order_rows_and_are_told(capsys: pytest.CaptureFixture[str]) -> 
     assert "Unweighted: " in capsys.readouterr().out
 
 
-def test_all_the_time_counts_where_no_change_of_the_core_says_what_a_hint_gains() -> None:
-    Path("hot").write_text("x.c:3 100\nx.c:9 50\n")
-    hint = {"rule": "scalar-arithmetic", "text": "", "evidence": {}, "flags": [], "source_change": ""}
-    gains, scalar = kernel("gains", 3, what_ifs=[what_if("front-end", 1.0)]), kernel("scalar", 9, bounds={"port": 4.0})
-    write("a.json", unit(gains, scalar))
-    assert names(ranked("a.json", "--hot=hot")) == ["gains", "scalar"]
-    scalar.hints = [filled(t.Hint, hint)]
-    write("a.json", unit(gains, scalar))
-    assert names(ranked("a.json", "--hot=hot")) == ["scalar", "gains"]
+def test_weighted_what_has_no_remedy_comes_behind_what_has_one_and_matters() -> None:
+    Path("hot").write_text("x.c:3 1000000\nx.c:9 50000\nx.c:12 50000\nx.c:15 5\n")
+    kernels = [
+        kernel("hottest", 3, what_ifs=[what_if("front-end", 1.0)]),
+        kernel("gains", 9, hints=[hint(gain=1.5)]),
+        kernel("unknown", 12, hints=[hint()]),
+        kernel("nothing", 15, hints=[hint(gain=8.0)]),
+    ]
+    found = ranked(write("a.json", unit(*kernels)), "--hot=hot")
+    assert names(found) == ["unknown", "gains", "hottest", "nothing"]
+    assert [row["weight"]["saved"] > 0 for row in found["rows"]] == [False, True, False, True]
 
 
 def test_nothing_matched_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -898,5 +989,51 @@ def test_instructions_without_lines() -> None:
     made.source = None
     nothing = make_kernel("g/loop1", texts=(), source=None)
     found = ranked(write("a.json", unit(made, nothing)), "--hot", str(DATA / "hot" / "perf-script.txt"))
-    assert {row["assembly"]["line"] for row in found["rows"]} == {10}
+    assert {row["assembly"]["line"] for row in found["rows"]} == {0}
     assert make_instruction().line == 10
+
+
+# --- reports in full --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [(), ("--kernel=f",), ("--views=info,waits",), ("--kernel=g/loop1", "--views=all")])
+def test_a_stored_report_is_printed_as_the_command_printed_it(
+    options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = "\t.globl {0}\n\t.type {0}, @function\n{0}:\n.L{0}:\n"
+    loop = head + "\tvaddsd (%rdi,%rax,8), %xmm0, %xmm0\n\tincq %rax\n\tcmpq %rdx, %rax\n\tjne .L{0}\n\tret\n"
+    Path("x.s").write_text(loop.format("f") + loop.format("g"))
+    command = ["--auto", "-mcpu=znver4", "--views=all", "x.s"]
+    assert mca.main([*command, "--json", "-o", "x.json"]) == 0
+    assert mca.main([*command[:2], *options, "x.s"]) == 0
+    printed = capsys.readouterr().out
+    assert main(["--render", *options, "x.json"]) == 0
+    assert capsys.readouterr().out == printed
+    assert main(["--render", *options, "x.json", "--html=x.html"]) == 0
+    assert capsys.readouterr().out == printed
+    assert "vaddsd" in Path("x.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--kernel=f", "a.json"], "--kernel requires --render"),
+        (["--render", "--hot=x", "a.json"], "--hot and --render cannot be combined"),
+        (["--render", "--sort=name", "a.json"], "--sort and --render cannot be combined"),
+        (["--render", "--format=markdown", "a.json"], "--render: reports in full are text, json or html"),
+        (["--render", "--format=html", "a.json"], "--render: --format=html requires -o FILE"),
+        (["--render", "."], "--render takes files, but . is a folder"),
+        (["--render", "--views=graph", "a.json"], "--views: no view 'graph'"),
+        (["--render", "--kernel=none", "a.json"], "--kernel=none: no such kernel"),
+        (["--render", "b.json"], "b.json: no such file"),
+        (["--render", "c.json"], "c.json:1: the file is truncated"),
+        (["--render", "a.json", "d.json"], 'd.json: not an incc report (expected a JSON object with "units")'),
+        (["--render", "e.json"], "e.json: the file is empty"),
+    ],
+)
+def test_mistakes_with_reports_in_full(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write("a.json", unit(kernel("f")))
+    for name, content in (("c.json", '{"units": ['), ("d.json", "{}"), ("e.json", "")):
+        Path(name).write_text(content)
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err

@@ -192,7 +192,7 @@ def test_a_misspelt_option_has_a_suggestion(name: str) -> None:
         ("incc-diff", "a b --json --format=text", "--json and --format cannot be combined"),
         ("incc-diff", "a b -j", "-j needs a value"),
         ("incc-diff", "a b --help=foo", "--help takes man or bash or zsh, or no value"),
-        ("incc-scan", "x.o --views=all", "unknown option --views; incc-mca has it"),
+        ("incc-scan", "x.o --views=all", "unknown option --views; incc-mca, incc-report have it"),
         ("incc-model", "lst", "unknown command 'lst'; did you mean list?"),
         ("incc-model", "list --jsn", "unknown option --jsn; did you mean --json?"),
         ("incc-model", "list foo", "unexpected argument 'foo'"),

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 
 from incc.comparison import types as c
 from incc.report import wording
+from incc.report.source.places import assembly_is_kept
 from incc.views.comparison import cells
 from incc.views.comparison.cells import NumberedRow
-from incc.views.layout import Layout, is_kept
+from incc.views.layout import Layout
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
 
 SHORT = {"element": "elem.", "work": "work", "iteration": "iter.", "": ""}
@@ -155,7 +156,7 @@ def where(member: c.RowMember, row: c.ComparisonRow, layout: Layout) -> str:
     if member.source and not same:
         texts.append(f"{place} in {function}" if function else place)
     file = layout.file(member.assembly_file)
-    before = f"{file}:" if is_kept(member.unit, member.assembly_file) else "asm "
+    before = f"{file}:" if assembly_is_kept(member.unit, member.assembly_file) else "asm "
     texts.append(f"{before}{member.first_line}-{member.last_line}" if member.first_line else file)
     if member.role not in ("", "main"):
         texts.append(member.role)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 
 from incc.ranking import types as r
@@ -21,13 +23,14 @@ _LEAST = 0.0005
 
 
 _TIME = number_column("Time", "Share of the time according to the profile")
-_SAVES = number_column("Saves", "Share of the time that the headroom would save")
+_SAVES = number_column("Saves", "Share of the time that following the advice would save")
 _ROOM = number_column("Room", "Share of the cycles that the best change to the core or the code saves")
 
 COLUMNS = (
     number_column("#", "Number of the row, the same in all views"),
     text_column("Function", "Function that the loop is written in", 18, 12, ample=26, priority=9, code=True),
     text_column("Line", "Place of the loop", 16, 12, priority=10, keep_end=True, code=True),
+    text_column("Inside", "Line of the loop around", 7, 4, priority=3, keep_end=True, optional=True, spare=True),
     text_column(
         "Role", "Role of the loop in its function; empty for the main loop", 9, 5, priority=6, optional=True, spare=True
     ),
@@ -35,12 +38,13 @@ COLUMNS = (
     _TIME,
     _SAVES,
     number_column("Cycles", "Predicted cycles per iteration, or their range"),
+    number_column("Gain", "Speedup of the loop by following its advice; ? if it is not predicted"),
     number_column("/elem.", "Predicted cycles per element of the source loop", spare=True, optional=True, priority=3),
     _ROOM,
     text_column("If", "Change that gives the headroom", 18, 14, priority=2, optional=True, spare=True),
     text_column("Bound by", "Resource that limits the loop", 11, 10, priority=8, optional=True),
     VECTORS,
-    number_column("Copies", "Kernels of the build with this code", spare=True, optional=True, priority=4),
+    number_column("Copies", "Copies of the loop in the build", spare=True, optional=True, priority=4),
     number_column("Codes", "Different codes of the same source loop", spare=True, optional=True, priority=5),
     Column(title="Fails", meaning="Rows for which a condition holds"),
     text_column("Worth a look", "Rules of the hints, causes of a wide range", 20, 12, priority=7, optional=True),
@@ -64,11 +68,13 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
                     Cell(text=str(number), key=number),
                     Cell(text=row.name, href=f"#r{number}"),
                     Cell(text=place(row, layout)),
+                    Cell(text=outer(row, layout, short=True)),
                     Cell(text="" if row.role == "main" else row.role),
                     Cell(text=row.model if cores else ""),
                     _part_cell(weight.share if weight else None, hot),
                     _part_cell(weight.saved if weight else None, hot),
                     Cell(text=cycles(row), key=row.cycles),
+                    Cell(text=gain(row.saving), key=row.saving.share),
                     Cell(text="" if per_element is None else each(per_element), key=per_element),
                     Cell(text=headroom(row.headroom.share), key=row.headroom.share),
                     Cell(text=without(row)),
@@ -137,16 +143,41 @@ def _more(number: int, top: int, noun: str) -> str:
 
 def files(ranking: r.Ranking) -> dict[str, None]:
     """Return the files of the rows' places."""
-    return dict.fromkeys(file for row in ranking.rows for file in (row.place.file, row.members[0].source))
+    named = (row.place.file for row in ranking.rows)
+    around = (row.outer.file for row in ranking.rows if row.outer)
+    return dict.fromkeys((*named, *(row.members[0].source for row in ranking.rows), *around))
 
 
 def place(row: r.RankingRow, layout: Layout) -> str:
     """Return where a row's loop is, as text."""
     where = row.place
-    if where.line and row.source is None:
-        return layout.assembly_place(row.members[0].source, where.file, where.line)
     name = layout.file(where.file) if where.file else ""
-    return f"{name}:{where.line}" if where.line else f"{name}:{row.label}" if row.label else name
+    if where.line or not row.label:
+        return f"{name}:{where.line}" if where.line else name
+    return f"{name} {row.label}" if row.label.startswith("+") else f"{name}:{row.label}"
+
+
+def outer(row: r.RankingRow, layout: Layout, short: bool = False) -> str:
+    """Return the place of the loop around a row's loop, or only its line if `short`; nothing for none."""
+    around = row.outer
+    if around is None:
+        return ""
+    same = row.source is not None and row.source.file == around.file
+    return f":{around.line}" if short and same else f"{layout.file(around.file)}:{around.line}"
+
+
+def gain(saving: r.Saving) -> str:
+    """Return the speedup that the advice gives, ? if it is not predicted, nothing without a remedy."""
+    if saving.share >= 1:
+        return ""
+    return "?" if saving.by == "unknown" else f"{1 / (1 - saving.share):.1f}×" if saving.share else ""
+
+
+def command(member: r.Whence) -> str:
+    """Return the command that prints the report on a kernel."""
+    # In a file with several reports, each has its line behind the name.
+    file = re.sub(r":[0-9]+$", "", member.report)
+    return f"incc-report --render {shlex.quote(file)} --kernel={shlex.quote(member.kernel_id)}"
 
 
 def cycles(row: r.RankingRow) -> str:
@@ -261,8 +292,8 @@ def gaps(ranking: r.Ranking) -> Iterator[str]:
 
 
 UNWEIGHTED = (
-    "Unweighted: it is unknown how often loops run, so loops with advice come first, then those with the most "
-    "headroom. --hot=FILE weights them: counts of gcov or llvm-cov, samples of perf, or a list."
+    "Unweighted: it is unknown how often loops run, so those come first that their advice speeds up most. --hot=FILE "
+    "weights them: counts of gcov or llvm-cov, samples of perf, or a list."
 )
 
 
@@ -299,12 +330,12 @@ def share_of(part: float) -> str:
     return "nothing" if part < _LEAST else f"{100 * part:.1f}\xa0%"
 
 
-def total_headroom(ranking: r.Ranking) -> str:
-    """Return a sentence on the sum of all headroom, nothing without weights."""
+def total_saving(ranking: r.Ranking) -> str:
+    """Return a sentence on the sum of all savings, nothing without weights."""
     if ranking.hotness is None or not ranking.rows:
         return ""
     total = sum(row.weight.saved for row in ranking.rows if row.weight)
-    return f"Were all headroom used, {share_of(min(total, 1.0))} of the time would be saved."
+    return f"Following all advice whose gain is predicted would save {share_of(min(total, 1.0))} of the time."
 
 
 def lines_wanted(ranking: r.Ranking) -> str:

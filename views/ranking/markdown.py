@@ -13,7 +13,7 @@ from incc.views.table import markdown_lines
 MOST_OPENED = 10
 """Rows with verdicts and advice to open."""
 
-_NARROW = ("/elem.", "Vectors", "Copies")
+_NARROW = ("Inside", "/elem.", "Vectors", "Copies")
 """Columns that a comment has no room for."""
 
 
@@ -42,7 +42,7 @@ def _parts(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
             yield f"… and {more}."
     else:
         yield "No kernel."
-    yield from map(prose, filter(None, (cells.total_headroom(ranking), cells.lines_wanted(ranking))))
+    yield from map(prose, filter(None, (cells.total_saving(ranking), cells.lines_wanted(ranking))))
     for gate in ranking.gates:
         condition = code(gate.condition.strip())
         if not gate.offenders:

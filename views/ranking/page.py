@@ -47,7 +47,7 @@ def render(ranking: r.Ranking) -> str:
         heading=heading,
         where=ranking.where.strip(),
         hotness=list(cells.hotness(ranking)),
-        total_headroom=cells.total_headroom(ranking),
+        total_saving=cells.total_saving(ranking),
         lines_wanted=cells.lines_wanted(ranking),
         gaps=list(cells.gaps(ranking)),
         gates=[
@@ -63,7 +63,7 @@ def render(ranking: r.Ranking) -> str:
         filters=_filters(kinds),
         table=select(Table(table.columns, rows)),
         most=MOST,
-        data=[_data(row, layout) for row in ranking.rows],
+        data=[_data(row, layout, n < MOST) for n, row in enumerate(ranking.rows)],
     )
 
 
@@ -92,8 +92,8 @@ def _search(row: r.RankingRow) -> str:
     return " ".join(dict.fromkeys(filter(None, words)))
 
 
-def _data(row: r.RankingRow, layout: Layout) -> dict[str, object]:
-    """Return the texts of a row that is opened; `ranking.js` reads them."""
+def _data(row: r.RankingRow, layout: Layout, listed: bool) -> dict[str, object]:
+    """Return the texts of a row that is opened, with its instructions if `listed`; `ranking.js` reads them."""
     weight, headroom = row.weight, row.headroom
     facts = {
         "Function": row.function_name or row.function or row.name,
@@ -101,9 +101,10 @@ def _data(row: r.RankingRow, layout: Layout) -> dict[str, object]:
         "Role": row.role,
         "Bound by": row.limit,
         "Headroom": f"{cells.headroom(headroom.share)} {headroom.text}" if headroom.share else "",
+        "Inside": cells.outer(row, layout),
+        "Gain": f"{cells.gain(row.saving)} with {row.saving.text}" if row.saving.share else "",
         "Flags to try": " ".join(row.flags),
-        "Kernels": f"{row.copies} with this code" if row.copies > 1 else "",
-        "Codes": f"{row.variants} of this loop of the source" if row.variants > 1 else "",
+        "Copies": f"{row.copies}, of {row.variants} different codes" if row.copies > 1 else "",
     }
     if weight:
         by = f" (matched by {', '.join(weight.by)})" if weight.by else ""
@@ -114,6 +115,7 @@ def _data(row: r.RankingRow, layout: Layout) -> dict[str, object]:
         "verdict": row.verdict,
         "advice": row.advice,
         "facts": [fact for fact in facts.items() if fact[1]],
+        "instructions": [[i.source_line or i.line, i.text] for i in row.instructions] if listed else [],
         "members": [[m.source, m.output, m.folder, m.kernel_id, m.report] for m in row.members],
         "more": row.copies - len(row.members),
     }

@@ -16,18 +16,22 @@ _LEAST = 0.001
 """Part of the time below which a row's advice does not matter."""
 
 
-def render(ranking: r.Ranking, width: int = 80, colour: bool = False, top: int = 25) -> str:
-    """Return the ranking as text, with at most `top` rows (0: all).
+MOST_INSTRUCTIONS = 100
+"""Instructions of a row that are listed."""
+
+
+def render(ranking: r.Ranking, width: int = 80, colour: bool = False, top: int = 25, instructions: bool = False) -> str:
+    """Return the ranking as text, with at most `top` rows (0: all), perhaps with the instructions of each.
 
     Lines are no wider than `width` columns (0: as wide as they get).
     """
     layout = Layout(width, colour)
     layout.name_paths(cells.files(ranking))
-    lines = (line.replace("\xa0", " ").rstrip() for line in _lines(ranking, layout, top))
+    lines = (line.replace("\xa0", " ").rstrip() for line in _lines(ranking, layout, top, instructions))
     return "".join(f"{harmless(line, colour)}\n" for line in lines)
 
 
-def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
+def _lines(ranking: r.Ranking, layout: Layout, top: int, instructions: bool) -> Iterator[str]:
     yield from layout.wrap(cells.summary(ranking), style=BOLD)
     for sentence in (*cells.hotness(ranking), *cells.gaps(ranking)):
         yield from layout.wrap(sentence, "", "  ")
@@ -40,12 +44,12 @@ def _lines(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
         yield "No kernel." if not ranking.where else "No kernel for which it holds."
     else:
         yield from _table(ranking, layout, top)
-    for sentence in (cells.total_headroom(ranking), cells.lines_wanted(ranking)):
+    for sentence in (cells.total_saving(ranking), cells.lines_wanted(ranking)):
         if sentence:
             yield ""
             yield from layout.wrap(sentence)
     if not ranking.by:
-        yield from _details(ranking, layout)
+        yield from _details(ranking, layout, top if instructions else -1)
     if ranking.stale_shown and ranking.stale:
         yield ""
         yield layout.paint("Stale reports", BOLD)
@@ -61,19 +65,36 @@ def _table(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
         yield f"and {more}: --all shows them, -n N so many"
 
 
-def _details(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
-    """Yield verdict and advice of the first rows that have advice."""
-    chosen = [(n, row) for n, row in enumerate(ranking.rows, 1) if row.advice and _matters(ranking, row)]
-    for number, row in chosen[:FEW]:
+def _details(ranking: r.Ranking, layout: Layout, listed: int) -> Iterator[str]:
+    """Yield verdict and advice of the first rows that have advice, or of the first `listed` rows with instructions.
+
+    `listed` is 0 for all rows, and negative for no instructions.
+    """
+    rows = list(enumerate(ranking.rows, 1))
+    chosen = [(n, row) for n, row in rows if row.advice and _matters(ranking, row)][:FEW]
+    for number, row in chosen if listed < 0 else rows[: listed or None]:
         yield ""
         yield from layout.wrap(row.verdict, f"[{number}] {row.name}, {cells.place(row, layout)}: ", "    ")
         for text in row.advice:
             yield from layout.wrap(text, "    - ", "      ")
+        if around := cells.outer(row, layout):
+            yield from layout.wrap(f"Inside the loop at {around}.", "    ", "      ")
         # Copies of a loop differ in what was compiled.
         first = row.members[0]
         where = f"{first.source} ({first.output})" if first.output else first.source
         more = f" and {row.copies - 1} more" if row.copies > 1 else ""
-        yield from layout.wrap(f"In {where}{more}; the whole report: {first.report}", "    ", "      ")
+        yield from layout.wrap(f"In {where}{more}. The whole report: {cells.command(first)}", "    ", "      ")
+        if listed >= 0:
+            yield from _listing(row, layout)
+
+
+def _listing(row: r.RankingRow, layout: Layout) -> Iterator[str]:
+    """Yield the instructions of a row with their lines in the source, or else in the assembly."""
+    for instruction in row.instructions[:MOST_INSTRUCTIONS]:
+        line = instruction.source_line or instruction.line
+        yield layout.cut(f"    {line or '':>6}  {instruction.text}", 0)
+    if len(row.instructions) > MOST_INSTRUCTIONS:
+        yield f"            and {len(row.instructions) - MOST_INSTRUCTIONS} more instructions"
 
 
 def _matters(ranking: r.Ranking, row: r.RankingRow) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report import types as t
-from incc.views.layout import BOLD, Layout, count, is_kept
+from incc.report.source.places import assembly_is_kept
+from incc.views.layout import BOLD, Layout, count
 
 
 def unit_lines(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout) -> Iterator[str]:
@@ -172,7 +173,7 @@ def _elements(kernel: t.KernelReport) -> Iterator[str]:
 def span(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     """Return the lines of a kernel in the assembly, with its file unless that was a compiler's and is not kept."""
     lines = f"{kernel.first_line}-{kernel.last_line}"
-    return f"{unit.assembly_file}:{lines}" if is_kept(unit.source, unit.assembly_file) else f"asm {lines}"
+    return f"{unit.assembly_file}:{lines}" if assembly_is_kept(unit.source, unit.assembly_file) else f"asm {lines}"
 
 
 MOST_INLINED = 3

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
-from incc.views.layout import Layout, each, is_kept
+from incc.report.source.places import assembly_is_kept
+from incc.views.layout import Layout, each
 from incc.views.table import Table, number_column, row, text_column, text_lines
 
 VECTORS = text_column(
@@ -89,7 +90,7 @@ def row_of(unit: t.UnitReport, kernel: t.KernelReport, numbers: dict[str, int], 
         place = str(source.line) if here else layout.place(source)
     else:
         lines = f"{kernel.first_line}-{kernel.last_line}"
-        lines = lines if is_kept(unit.source, unit.assembly_file) else f"asm {lines}"
+        lines = lines if assembly_is_kept(unit.source, unit.assembly_file) else f"asm {lines}"
         place = lines if kernel.first_line else kernel.label
     return [
         place,
