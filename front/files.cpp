@@ -211,9 +211,14 @@ std::string incc::makeScratch() {
 }
 
 void incc::removeTree(const std::string &Folder, int Attempt) {
-  DIR *Entries = opendir(Folder.c_str());
-  if (!Entries)
+  // A link in its place may lead anywhere.
+  int File = open(Folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *Entries = File < 0 ? nullptr : fdopendir(File);
+  if (!Entries) {
+    if (File >= 0)
+      close(File);
     return;
+  }
   std::vector<std::string> Folders;
   while (dirent *Entry = readdir(Entries)) {
     std::string_view Name = Entry->d_name;

@@ -56,8 +56,10 @@ void removeScratchOf(pid_t Process) {
       if (std::string_view(Entry->d_name).starts_with(Beginning))
         Found.push_back(Place + "/" + Entry->d_name);
     closedir(Entries);
+    // Others may make folders of such names there.
     for (const std::string &Folder : Found)
-      removeTree(Folder);
+      if (isPrivate(Folder))
+        removeTree(Folder);
   }
 }
 

@@ -248,6 +248,23 @@ def test_python_that_is_ended_is_a_failure_if_that_is_wanted(lean: Lean, cc: str
     assert (lean.place / "triad.o").exists()
 
 
+@each_family
+def test_links_and_folders_of_others_are_not_removed_as_scratch(lean: Lean, cc: str, tmp_path: Path) -> None:
+    """Names of temporary folders can be foreseen, and anybody may make such a name in /tmp."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/kept").touch()
+    plant = f"t = '{lean.temporary}/incc-%d-' % os.getpid(); os.mkdir(t + 'own', 0o700); open(t + 'own/a', 'w').close()"
+    plant += f"; os.symlink('{tmp_path}/home', t + 'link'); os.mkdir(t + 'open'); os.chmod(t + 'open', 0o777)"
+    ending_python(lean, "", f"import os; {plant}; os.kill(os.getpid(), 9)")
+    lean.place.mkdir()
+    shutil.copy(DATA / "triad.c", lean.place)
+    variables = {"TMPDIR": str(lean.temporary)}
+    done = run([lean.incc, f"--incc-cc={cc}", "-c", "triad.c", "--analyze"], lean.place, **variables)
+    assert (done.status, done.out) == (0, b"")
+    assert (tmp_path / "home/kept").exists()
+    assert sorted(path.name.split("-")[2] for path in lean.temporary.iterdir()) == ["link", "open"]
+
+
 def test_descriptors_are_those_of_the_command(tmp_path: Path) -> None:
     """In the full mode, too, the compiler has the files open that it would have, and does not see who watches."""
     fake = script(tmp_path, "fake", "env | grep INCC_WATCH; for f in /proc/$$/fd/*; do echo ${f##*/}; done\nexit 3\n")
