@@ -98,10 +98,11 @@ def _command(number: int, entry: Any, folder: str) -> CompilerCommand:
     # A relative folder counts from the database's, because databases are moved along with the build.
     folder = os.path.join(folder, directory)
     words = fields.get("arguments")
-    if not words:
+    command = fields.get("command")
+    if not words and isinstance(command, str):
         try:
-            words = shlex.split(fields.get("command") or "")
-        except (ValueError, AttributeError, TypeError) as error:
+            words = shlex.split(command)
+        except ValueError as error:
             return CompilerCommand(file=file, folder=folder, words=(), problem=f"its command cannot be read: {error}")
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         return CompilerCommand(file=file, folder=folder, words=(), problem="it has no command")

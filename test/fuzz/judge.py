@@ -19,15 +19,17 @@ _CRASHES = (
     re.compile(r"^Fatal Python error.*", re.DOTALL | re.MULTILINE),
     re.compile(r"^.*(ERROR: AddressSanitizer|runtime error: ).*", re.DOTALL | re.MULTILINE),
 )
-_HARMS = {
-    "a control character": re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"),
-    "a script of the input": re.compile(r"<script>alert\(1\)"),
-    "a formula of the input": re.compile(r"(?m)(?:^|,)\"?=1\+1"),
-}
-"""What has power over a terminal, a page or a spreadsheet. Tabs and ends of lines have none."""
-
-_READ = (".html", ".svg", ".dot", ".graphml", ".yaml", ".csv", ".md", ".txt", ".xml", "a message", "standard output")
-"""Ends of the names of what people read."""
+_PAGES, _TABLES = (".html", ".svg"), (".csv",)
+_HARMS = (
+    (
+        "a control character",
+        (*_PAGES, *_TABLES, ".dot", ".graphml", ".yaml", ".md", ".txt", ".xml", "a message", "standard output"),
+        re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"),
+    ),
+    ("a script of the input", _PAGES, re.compile(r"<script>alert\(1\)")),
+    ("a formula of the input", _TABLES, re.compile(r"(?m)(?:^|,)\"?=1\+1")),
+)
+"""What has power over a terminal, a page or a spreadsheet: the ends of the names of such files, and a pattern of it."""
 
 
 def fault_of(run: Run, top: Path) -> str:
@@ -70,14 +72,17 @@ def _fault(run: Run, outcome: Outcome) -> str:
         return f"left behind: {outcome.left}"
     if outcome.status and not stderr + outcome.stdout.decode("latin-1") and "std" not in run.streams:
         return f"exit status {outcome.status} without a message"
-    written = {"a message": outcome.stderr, "standard output": outcome.stdout, **outcome.files}
+    printed = "standard output"
+    if outcome.stdout[:9].lower() == b"<!doctype" or "csv" in run.args:
+        printed += _TABLES[0] if "csv" in run.args else _PAGES[0]
+    written = {"a message": outcome.stderr, printed: outcome.stdout, **outcome.files}
     return next(filter(None, (_harm(name, data.decode("utf-8", "replace")) for name, data in written.items())), "")
 
 
 def _harm(name: str, text: str) -> str:
     """Return what a text that a command wrote can do to its reader, or ""."""
-    for what, pattern in _HARMS.items():
-        if name.endswith(_READ) and (match := pattern.search(text)):
+    for what, names, pattern in _HARMS:
+        if name.endswith(names) and (match := pattern.search(text)):
             return f"{what} in {name}:\n{text[max(0, match.start() - 80) : match.end() + 20]!r}"
     return ""
 

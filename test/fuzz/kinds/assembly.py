@@ -7,7 +7,7 @@ import functools
 from hypothesis import strategies as st
 
 from test.fuzz.corpus import cases
-from test.fuzz.kinds.common import cores, views, ways
+from test.fuzz.kinds.common import cores, many, views, ways
 from test.fuzz.kinds.options import some_options
 from test.fuzz.kinds.tokens import DIRECTIVES, MARKERS, NUMBERS, PIECES, REGISTERS
 from test.fuzz.mutation import LONGEST, changed_text
@@ -80,7 +80,7 @@ _lines = st.one_of(
 @st.composite
 def programs(draw: st.DrawFn) -> bytes:
     """Return assembly by a grammar that goes wrong now and then."""
-    lines = draw(st.lists(_lines, min_size=1, max_size=40))
+    lines = draw(many(_lines, 40))
     end = draw(st.sampled_from(("", "\n\tjne .L0")))
     return ("\n".join(lines) + end).encode("utf-8", "surrogateescape") + b"\n"
 
@@ -89,7 +89,7 @@ def programs(draw: st.DrawFn) -> bytes:
 def _mixed(draw: st.DrawFn) -> bytes:
     """Return mostly valid assembly: lines of a case, mixed."""
     pool = [line for data in draw(st.sampled_from(cases())).files.values() for line in data.split(b"\n")] or [b"nop"]
-    lines = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=60))
+    lines = draw(many(st.sampled_from(pool), 60))
     if draw(st.booleans()):
         lines = [b".L0:", *lines, b"\tjne .L0"]
     return draw(changed_text(b"\n".join(lines) + b"\n", PIECES, 3))

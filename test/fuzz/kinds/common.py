@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from hypothesis import strategies as st
 
-from test.fuzz.corpus import CORES
+from test.fuzz.corpus import ARM_CORES, CORES
 from test.fuzz.runs import STREAMS
+
+T = TypeVar("T")
 
 VALUES = (
     "0", "1", "2", "-1", "3", "10", "100", "4294967295", "4294967296", "1000000000000", "99999999999999999999999",
@@ -20,12 +24,17 @@ VALUES = (
 
 values = st.sampled_from(VALUES)
 cores = st.sampled_from(CORES)
+some_cores = st.sampled_from((*CORES * 4, *ARM_CORES))
+"""Cores, a few of them of Arm, whose code cannot be decoded yet."""
+conditions = st.sampled_from(
+    ("cycles > 1", "cycles > 1 and not (bound == 1)", "has('gather')", "headroom > 0.3", "cycles_b > 1.1*cycles_a", "(")
+)
 
 VIEWS = (
     ("-all-views",), ("-all-stats",), ("-json",), ("-timeline",), ("-bottleneck-analysis",), ("-instruction-tables",),
     ("-html=out.html",), ("-dependency-graph=out.dot",), ("-graph=out.graphml",), ("-cfg=out.cfg.dot",),
     ("-sarif=out.sarif",), ("-opt-record=out.yaml",), ("-what-if",), ("-wait-states",), ("-critical-path",),
-    ("-loop-carried",), ("-port-model",), ("-views=all",), ("-paths",), ("-branch=1:0.5",), ("-auto",),
+    ("-loop-carried",), ("-port-model",), ("-views=all",), ("-paths",), ("-auto",),
     ("-auto", "-paths"), ("-function=*",), ("-function=f*",), ("-mcpu=skylake,znver4,icelake-server",),
     ("-iterations=1",), ("-timeline", "-timeline-max-iterations=3", "-timeline-max-cycles=0"), ("-show-encoding",),
     ("-show-barriers",), ("-skip-unsupported-instructions=any",), ("-output-asm-variant=1",),
@@ -35,9 +44,10 @@ VIEWS = (
 views = st.lists(st.sampled_from(VIEWS), max_size=3).map(lambda chosen: [word for words in chosen for word in words])
 
 
-def rarely(value: str, otherwise: str = "", one_in: int = 8) -> st.SearchStrategy[str]:
-    """Return the value one time in so many."""
-    return st.integers(1, one_in).map(lambda number: value if number == one_in else otherwise)
+@st.composite
+def many(draw: st.DrawFn, elements: st.SearchStrategy[T], most: int) -> list[T]:
+    """Return a list of 1 to `most` elements. Those of `st.lists` have six on average, whatever their largest size."""
+    return draw(st.lists(elements, min_size=draw(st.sampled_from((1, most // 4, most // 2))), max_size=most))
 
 
 @st.composite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from test.fuzz.corpus import database, reports
-from test.fuzz.kinds.common import values, ways
+from test.fuzz.kinds.common import conditions, values, ways
 from test.fuzz.mutation import changed_binary
 from test.fuzz.runs import Run
 
@@ -22,7 +22,7 @@ _words = st.one_of(
     values.map(lambda value: ("add", "--commit", "c3", "--date", value, "r.json")),
     values.map(lambda value: ("log", value)),
     values.map(lambda value: ("baseline", "set", value)),
-    values.map(lambda value: ("export", "csv", "--where", value)),
+    conditions.map(lambda value: ("export", "csv", "--where", value)),
     values.map(lambda value: ("prune", "--before", value)),
 )  # fmt: skip
 

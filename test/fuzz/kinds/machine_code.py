@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from test.fuzz.corpus import ARM_CORES, SIX_CORES
-from test.fuzz.kinds.common import cores, views, ways
+from test.fuzz.kinds.common import cores, many, views, ways
 from test.fuzz.mutation import changed_text
 from test.fuzz.runs import Run
 
@@ -39,8 +39,8 @@ _arm_block = st.lists(st.binary(min_size=4, max_size=4), min_size=1, max_size=12
 
 @st.composite
 def _many(draw: st.DrawFn) -> Run:
-    blocks, on = (block, SIX_CORES) if draw(st.integers(0, 4)) else (_arm_block, ",".join(ARM_CORES))
-    text = "".join(f"{data.hex()}\n" for data in draw(st.lists(blocks, min_size=1, max_size=40)))
+    blocks, on = (block, SIX_CORES) if draw(st.integers(0, 19)) else (_arm_block, ",".join(ARM_CORES))
+    text = "".join(f"{data.hex()}\n" for data in draw(many(blocks, 40)))
     format_ = draw(st.sampled_from(("text", "json")))
     args = (f"--mcpu={on}", "-j1", "--input-format=hex", f"--format={format_}", "blocks.hex")
     return Run(command="incc-scan", args=args, files={"blocks.hex": text.encode()}, **draw(ways(jobs=True)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from test.fuzz.corpus import reports
-from test.fuzz.kinds.common import values, ways
+from test.fuzz.kinds.common import conditions, values, ways
 from test.fuzz.mutation import changed_json
 from test.fuzz.runs import Run
 
@@ -17,13 +17,13 @@ _diffs = st.one_of(
         ("--where=cycles_b > 1.1*cycles_a", "--fail-if=cycles > +5%", "--side-by-side=*", "--junit=j.xml",
          "--mcpu=skylake", "--github", "--html=x.html", "--all")
     ),
-    values.map("--where={}".format),
-    values.map("--fail-if={}".format),
+    conditions.map("--where={}".format),
+    conditions.map("--fail-if={}".format),
 )  # fmt: skip
 _rankings = st.one_of(
     st.sampled_from(_FORMATS).map("--format={}".format),
     st.sampled_from(("--html=x.html", "--all", "--by=hint", "--by=file", "--by=function", "--stale", "--sort=cycles")),
-    values.map("--where={}".format),
+    conditions.map("--where={}".format),
     values.map("--function={}".format),
 )
 
