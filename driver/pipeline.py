@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -44,16 +45,15 @@ from incc.report.source.places import same_file
 from incc.report.unit_result import KernelPlace, UnitResult
 from incc.support.errors import AnalysisError as AnalysisError
 from incc.support.files import write_file
+from incc.support.patience import TookTooLong, limited
 
 if TYPE_CHECKING:
+    from incc.core.known import Known
     from incc.driver.code import ObjectCode
     from incc.frontends.asm.call_path import Trips
     from incc.report.source.marks import MarkedSelection
     from incc.report.source.selection import Selection
 
-
-MOST_INSTRUCTIONS = 200_000
-"""Most instructions of a kernel. The analysis keeps about 4 KB for each, and takes 0.1 ms."""
 
 MOST_WITH_WHAT_IFS = 500
 """Most kernels of a file for which changed cores are simulated; that takes as long as the rest of the analysis, and
@@ -375,7 +375,7 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     if settings.scope.regions != "llvm-mca":
         unit = in_gnu_syntax(unit)
     parsed = read_assembly(unit, choice.model.isa)
-    selection = select(unit, parsed, settings.scope)
+    selection = _within_limits(select(unit, parsed, settings.scope), settings)
     marked = None
     if marks is not None:
         from incc.report.source.marks import choose_marked
@@ -636,7 +636,20 @@ def analyze_code(unit: Unit, code: ObjectCode, settings: Settings, choice: Chose
     if code.kernels and code.kernels[0].isa != model.isa:
         what = f"{code.kernels[0].isa} code, but {model.name} is an {model.isa} core"
         raise AnalysisError(f"{unit.source or unit.assembly_file}: {what}")
-    return analyze_kernels(unit, code.kernels, settings, choice, places=code.places(), left_out=code.left_out)
+    most = settings.limits.instructions
+    fit = [len(kernel.instructions) <= most for kernel in code.kernels]
+    left_out = [*code.left_out]
+    left_out += [
+        _left_out(k.region, settings) for k, fits in zip(code.kernels, fit, strict=True) if k.region and not fits
+    ]
+    return analyze_kernels(
+        unit,
+        [*compress(code.kernels, fit)],
+        settings,
+        choice,
+        places=[*compress(code.places(), fit)],
+        left_out=left_out,
+    )
 
 
 def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:
@@ -644,8 +657,8 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
     choice = model_of(unit, settings)
     kernels = []
     for name, code in blocks:
-        if len(code) > 5 * MOST_INSTRUCTIONS:  # before decoding; most instructions have 3 to 6 bytes
-            raise AnalysisError(_too_long(unit, name, f"{len(code):,} bytes of code"))
+        if len(code) > 15 * settings.limits.instructions:  # before decoding
+            raise AnalysisError(f"{unit.assembly_file}: {name}: {_too_long(f'{len(code):,} bytes of code', settings)}")
         try:
             kernels.append(isa(choice.model.isa).decode_bytes(code, name))
         except (ValueError, DecodeError) as error:
@@ -653,12 +666,40 @@ def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Set
             raise AnalysisError(f"{where}: {error}") from error
     # Blocks of bare machine code come from benchmarks, whose buffers are aligned.
     settings = replace(settings, kernel=replace(settings.kernel, arrays="aligned"))
+    for kernel in kernels:
+        if (size := len(kernel.instructions)) > settings.limits.instructions:
+            raise AnalysisError(f"{unit.assembly_file}: {kernel.name}: {_too_long(f'{size:,} instructions', settings)}")
     return analyze_kernels(unit, kernels, settings, choice)
 
 
-def _too_long(unit: Unit, name: str, size: str) -> str:
-    return (
-        f"{unit.assembly_file}: {name}: too long: {size}, but at most {MOST_INSTRUCTIONS:,} instructions are analysed"
+def _too_long(size: str, settings: Settings) -> str:
+    most = f"{settings.limits.instructions:,}"
+    return f"{size}, but at most {most} are analysed in {settings.limits.memory >> 20} MiB; --max-memory allows more"
+
+
+def _within_limits(selection: Selection, settings: Settings) -> Selection:
+    """Return a selection without the regions whose analysis would take too much memory."""
+    most = settings.limits.instructions
+    if all(len(region.lines) <= most for region in selection.regions):
+        return selection
+    kept = [n for n, region in enumerate(selection.regions) if len(region.lines) <= most]
+    left_out = [_left_out(r, settings) for r in selection.regions if len(r.lines) > most]
+    return replace(
+        selection,
+        regions=[selection.regions[n] for n in kept],
+        places=[selection.places[n] for n in kept] if selection.places else [],
+        left_out=[*selection.left_out, *left_out],
+    )
+
+
+def _left_out(region: Region, settings: Settings, reason: str = "") -> LeftOut:
+    """Return a region that hits a limit, by default that of its size."""
+    return LeftOut(
+        first_line=region.first_line,
+        last_line=region.last_line,
+        function=region.function,
+        label=region.label,
+        reason=reason or _too_long(f"{len(region.lines):,} instructions", settings),
     )
 
 
@@ -691,9 +732,6 @@ def analyze_kernels(
     Raises:
         AnalysisError: The settings do not apply to the core or the kernels.
     """
-    for kernel in kernels:
-        if len(kernel.instructions) > MOST_INSTRUCTIONS:
-            raise AnalysisError(_too_long(unit, kernel.name, f"{len(kernel.instructions):,} instructions"))
     model = choice.model
     borrowed: Mapping[str, str] = {}
     if not settings.core.lacking:
@@ -711,7 +749,9 @@ def analyze_kernels(
 
         cache = Known()
     try:
-        results = tuple([analyze_kernel(kernel, model, of_kernel, cache) for kernel in kernels])
+        limited_results = [_limited_analysis(kernel, model, of_kernel, cache, settings) for kernel in kernels]
+        results = tuple([each for each, _ in limited_results])
+        left_out = [*left_out, *(limit for _, limit in limited_results if limit is not None)]
         if borrowed:
             results = tuple([_naming_lenders(result, borrowed) for result in results])
     except ValueError as error:
@@ -740,6 +780,25 @@ def analyze_kernels(
             host=host_of(model, settings.core.model_path),
         )
     return result
+
+
+def _limited_analysis(
+    kernel: KernelCode, model: MachineModel, of_kernel: KernelSettings, cache: Known | None, settings: Settings
+) -> tuple[KernelResult, LeftOut | None]:
+    """Analyse a kernel; if that takes too long, compute only its bounds, and say so. Raises ValueError."""
+    seconds = settings.limits.seconds
+    try:
+        with limited(seconds):
+            return analyze_kernel(kernel, model, of_kernel, cache), None
+    except TookTooLong:
+        only_bounds = KernelSettings(simulate=False, arrays=of_kernel.arrays, explained=of_kernel.explained)
+        reason = f"only bounds: its simulation takes more than {seconds} s; --max-seconds allows more"
+        return (
+            analyze_kernel(kernel, model, only_bounds),
+            _left_out(kernel.region, settings, reason)
+            if kernel.region
+            else LeftOut(label=kernel.name, reason=f"{kernel.name}: {reason}"),
+        )
 
 
 def host_of(model: MachineModel, model_path: Sequence[str] = ()) -> tuple[str, bool]:

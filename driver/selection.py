@@ -28,7 +28,7 @@ def selected(report: t.AnalysisReport, condition: Condition | None, top: int) ->
             if condition is None or _holds(condition, unit, kernel):
                 identity = _identity(unit, kernel)
                 worth[identity] = min(worth.get(identity, (True, 0.0)), order_of_worth(kernel))
-    kept = sorted(worth, key=worth.__getitem__)[: top or None]
+    kept = set(sorted(worth, key=worth.__getitem__)[: top or None])
     return replace(
         report,
         units=[

@@ -61,6 +61,24 @@ class CoreSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Use LLVM's figures for instructions that the model lacks."""
 
 
+class LimitSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of time and memory for the analysis of a single kernel."""
+
+    seconds: int = 60
+    """Seconds of the processor after which only bounds are computed; 0 for no limit."""
+    memory: int = 300 << 20
+    """Bytes that the analysis of a kernel may be expected to take, or else it is left out; 0 for no limit."""
+
+    @property
+    def instructions(self) -> int:
+        """The most instructions of a kernel."""
+        return self.memory // _BYTES_PER_INSTRUCTION if self.memory else _NO_LIMIT
+
+
+_BYTES_PER_INSTRUCTION = 10 << 10
+"""The memory of an analysis with all details and its report as JSON, by bench/growth.py."""
+_NO_LIMIT = 1 << 40
+
 REPORTED = KernelSettings(what_ifs=True, timeline_iterations=2, arrays="likely")
 """The default analysis of a kernel for a report."""
 
@@ -72,6 +90,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     core: CoreSettings = CoreSettings()
     kernel: KernelSettings = REPORTED
     report: ReportSettings = REPORT_SETTINGS
+    limits: LimitSettings = LimitSettings()
 
     def on(self, mcpu: str) -> Settings:
         """Return the settings for another core."""

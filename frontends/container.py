@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -16,7 +17,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     address: int
     """0 before linking, except in Mach-O."""
-    data: bytes
+    data: bytes | memoryview
     executable: bool
     functions: tuple[tuple[int, str], ...]
     """Offset in bytes from the section's start and name, ascending."""
@@ -26,8 +27,10 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     """In bytes: the section's own before linking, then that of a page."""
     debug_address: int = 0
     """The address that debug information has for the first byte."""
+    cuts: tuple[int, ...] = ()
+    """Offsets in long stretches without symbols at which other functions begin."""
     chosen: frozenset[int] | None = None
-    """The offsets of the functions to analyse, None for all code."""
+    """The offsets of the functions to analyse, among those of `functions` and `cuts`; None for all code."""
 
 
 def debug_address(number: int) -> int:
@@ -63,6 +66,8 @@ class Container(msgspec.Struct, frozen=True):
     """Sections with contents, by address and name."""
     debug: DebugInformation | None = None
     """None if there is none that can be read, or it was not requested."""
+    mapped: mmap.mmap | None = None
+    """The file if it is large and therefore mapped into memory."""
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ import msgspec
 from incc.core import _core
 from incc.core.counters import LostSlots, UopsBySource
 from incc.models.binding.bound import BoundKernel
+from incc.support.patience import check
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,6 +169,7 @@ def bounds(bound: BoundKernel) -> Bounds:
 
     Raises ValueError as `analyze` does.
     """
+    check()
     return _core.bounds(bound, _fraction, Bounds)
 
 
@@ -176,6 +178,7 @@ def analyze(bound: BoundKernel) -> Analysis:
 
     Raises ValueError, naming the array, if the arrays contradict each other.
     """
+    check()
     return _core.analyze(bound, _fraction, Edge, PathStep, Chain, Analysis)
 
 
@@ -222,6 +225,7 @@ def streams(bound: BoundKernel) -> tuple[Stream, ...]:
     Gathers, accesses of unknown size and instructions that the model lacks are left out. Raises ValueError as `analyze`
     does.
     """
+    check()
     return _core.streams(bound, Stream)
 
 
@@ -450,6 +454,7 @@ def simulate(
     """
     if bound.pipeline is None and not ideal:
         raise ValueError("pipeline: the model does not describe it")
+    check()
     return _core.simulate(
         bound,
         ideal,
@@ -501,6 +506,7 @@ def cold_run(
         raise ValueError("pipeline: the model does not describe it")
     if not bound.issue_slots:
         raise ValueError("instructions: there are none to run")
+    check()
     return _core.cold_run(
         bound,
         ideal,
@@ -519,4 +525,5 @@ def bounds_and_simulation(bound: BoundKernel) -> tuple[Bounds, Simulation]:
     """Return `bounds(bound)` and `simulate(bound)`, sharing the work that both need."""
     if bound.pipeline is None:
         raise ValueError("pipeline: the model does not describe it")
+    check()
     return _core.bounds_and_simulation(bound, bound.is_loop, Bounds, _SIMULATION_CLASSES)

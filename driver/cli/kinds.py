@@ -269,6 +269,15 @@ def _thousand(option: str, value: str) -> int:
     return number
 
 
+def _bytes(option: str, text: str) -> int:
+    from incc.report.folder.cache import bytes_of
+
+    value = bytes_of(text)
+    if value is None:
+        raise UsageError(f"{option} is a number of bytes, such as 400M or 2G, not {text!r}")
+    return value
+
+
 def _minutes(option: str, text: str) -> float:
     value = _float(text)
     if not 0 <= value < 1e6:
@@ -292,6 +301,7 @@ ONE: dict[str, Callable[[str, str], Any]] = {
     "lines": _lines,
     "clock": _clock,
     "minutes": _minutes,
+    "bytes": _bytes,
     "condition": condition,
     "condition of pairs": partial(condition, pairs=True),
     "condition of rows": _of_row,

@@ -111,6 +111,8 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             variable="INCC_MCPU",
         ),
         in_table(shared.MODEL_PATH),
+        in_table(shared.MAX_SECONDS),
+        in_table(shared.MAX_MEMORY),
         *_of_mca(_switch("auto", "analyse innermost loops instead of marked regions", sets="scope.regions")),
         in_table(shared.function("analyse", sets="scope.functions"), variable="INCC_FUNCTION"),
         *_of_mca(

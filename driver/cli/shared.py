@@ -30,6 +30,20 @@ TRUST_INCLUDES = Option(
     "let assembly read the files that .include and .incbin name (default: leave these out)",
     sets="scope.trust_includes",
 )
+MAX_SECONDS = Option(
+    "--max-seconds N",
+    "count",
+    "compute only bounds of a kernel whose simulation takes more than N s (default: 60; 0: no limit)",
+    60,
+    sets="limits.seconds",
+)
+MAX_MEMORY = Option(
+    "--max-memory SIZE",
+    "bytes",
+    "leave out a kernel whose analysis would take more memory (default: 300M; 0: no limit)",
+    300 << 20,
+    sets="limits.memory",
+)
 HTML = Option("--html FILE", "file", "write an HTML page", None)
 COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."
 """The help on sources (driver/sources.py)."""

@@ -77,6 +77,8 @@ COMMAND = Command(
             shared.function("compare", sets="scope.functions"),
             shared.MODEL_PATH,
             shared.TRUST_INCLUDES,
+            shared.MAX_SECONDS,
+            shared.MAX_MEMORY,
             shared.jobs("compile, analyse and match"),
         ),
         group(

@@ -65,6 +65,7 @@ def located_kernels(
     folder: str | None = None,
     folders: IncludeFolders = IncludeFolders(),  # noqa: B008 -- it cannot be changed
     starts: frozenset[int] | None = None,
+    part: Addresses | None = None,
 ) -> ObjectKernels:
     """Return the innermost loops of an object with their places in the source.
 
@@ -74,11 +75,16 @@ def located_kernels(
         folder: the folder with the debug information in other files (-gsplit-dwarf), by default the object's.
         folders: the folders that the compiler's command takes headers from; by default the system's usual ones.
         starts: the addresses of the functions to analyse, as `Section.debug_address` counts; None for all code.
+        part: one of the parts of a large file (`parts.code_parts`), None for all code.
 
     Raises:
         ObjectError: if the file is not an object with code that can be decoded.
         OSError: if the file cannot be read.
     """
+    if part is not None:
+        from incc.frontends.objects.parts import part_of
+
+        return _kernels(part_of(source, _folder(source, folder), part), paces, folders)
     container = read(source, _folder(source, folder))
     return _kernels(container if starts is None else _only(container, starts), paces, folders)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import warnings
 from bisect import bisect_left
@@ -20,6 +21,7 @@ from incc.frontends.elf import (
     OBJECT,
     RELOCATIONS,
     SYMBOLS,
+    Data,
     ElfError,
     ElfFile,
     machine_of,
@@ -35,6 +37,8 @@ _LARGEST_POWER = 15
 _GCC_LTO = ".gnu.lto_"
 COFF_MACHINES = frozenset((0x14C, 0x1C0, 0x1C4, 0x5032, 0x5064, 0x6232, 0x6264, 0x8664, 0xA641, 0xAA64))
 """Microsoft's PE format, "Machine types": the processors of which COFF objects are common. They have no other magic."""
+_MAPPED = 1 << 24
+"""Bytes of a file from which on it is mapped into memory. A smaller one is read, so it may change meanwhile."""
 _START = 64
 """Bytes of a file that tell its format."""
 
@@ -60,13 +64,19 @@ def read(source: str | bytes, folder: str | None = None) -> Container:
         ObjectError: for other files, damaged ones, and code of an unknown instruction set.
         OSError: if the file cannot be read.
     """
+    data: Data
     if isinstance(source, bytes):
         start, data, size = source[:_START], source, len(source)
     else:
         with open(source, "rb") as file:
             start = file.read(_START)
-            data = start + file.read() if start.startswith(MAGIC) else b""
             size = os.fstat(file.fileno()).st_size
+            if not start.startswith(MAGIC):
+                data = b""
+            elif size < _MAPPED:
+                data = start + file.read()
+            else:
+                data = mapped(source)
     if not start:
         raise ObjectError("the file is empty")
     if not start.startswith(MAGIC):
@@ -75,6 +85,12 @@ def read(source: str | bytes, folder: str | None = None) -> Container:
         return _read_elf(data, folder)
     except ElfError as error:
         raise ObjectError(str(error)) from None
+
+
+def mapped(path: str) -> mmap.mmap:
+    """Return the bytes of a file, which are read as they are needed. Raises OSError."""
+    with open(path, "rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _container(isa_name: str, sections: Iterable[Section], size: int) -> Container:
@@ -122,7 +138,7 @@ class _Functions:
 # --- ELF -------------------------------------------------------------------------------------------------------------
 
 
-def _read_elf(data: bytes, folder: str | None) -> Container:
+def _read_elf(data: Data, folder: str | None) -> Container:
     name = _elf_isa(machine_of(data))
     elf = read_elf(data)
     machine = isa(name).machine
@@ -133,6 +149,8 @@ def _read_elf(data: bytes, folder: str | None) -> Container:
             message = "no code in it yet, only what gcc links with -flto: -ffat-lto-objects adds code"
             raise ObjectError(message) from None
         raise
+    if isinstance(data, mmap.mmap):
+        container = replace(container, mapped=data)
     if folder is None:
         return container
     from incc.frontends.objects.debug import debug_information
@@ -166,7 +184,7 @@ def _elf_sections(elf: ElfFile, pc_relative: frozenset[int]) -> Iterator[Section
         yield Section(
             name=section.name,
             address=start,
-            data=bytes(section.content),
+            data=section.content,
             executable=executable,
             functions=of_section.within(start, section.size) if of_section else (),
             relocations=tuple(sorted(relocations.get(number, ()), key=lambda relocation: relocation.offset)),

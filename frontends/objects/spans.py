@@ -43,10 +43,11 @@ def _marks(section: Section, begin: bytes, end: bytes) -> list[tuple[int, bool, 
     """Return the offset of each marker, in order, with True for the begin of a region, and its place."""
     marks = []
     for mark in (begin, end):
-        at = section.data.find(mark)
+        data = bytes(section.data)
+        at = data.find(mark)
         while at >= 0:
             marks.append((at, mark is begin, f"at {section.name}+{at:#x}"))
-            at = section.data.find(mark, at + len(mark))
+            at = data.find(mark, at + len(mark))
     return sorted(marks)
 
 

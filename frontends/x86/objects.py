@@ -49,11 +49,17 @@ def container_kernels(container: Container, paces: bool) -> ContainerCode:
 
 
 def _section_kernels(section: Section, container: Container, paces: bool) -> ContainerCode:
+    if section.chosen is not None and not section.chosen:
+        return ContainerCode([], [], [])
     code = _Code(section)
     graphs = _graphs(code, _Tables(code, container))
     start, debug = section.debug_address, container.debug
     listing = InstructionFacts([_Place(line, start + at, debug) for line, at in enumerate(code.offsets, 1)], code.notes)
     regions, left_out = innermost(graphs, listing)
+    if section.chosen is not None:
+        # Functions that others jump into belong to the graphs of these, but their loops to another part.
+        regions = [region for region in regions if code.is_chosen(region.lines[0] - 1)]
+        left_out = [cycle for cycle in left_out if code.is_chosen(cycle.first_line - 1)]
 
     def statement(line: int) -> tuple[Instruction, ...]:
         return (code.instruction(line - 1),)
@@ -216,15 +222,18 @@ class _Code:
     """The instructions of an executable section, by number.
 
     Each chosen function is disassembled from its start up to the next one's, or to bytes that are no instruction: data,
-    or code of another mode. An instruction also begins at each of the `cuts`.
+    or code of another mode. So are the functions that a chosen one jumps into, and its cold part. An instruction also
+    begins at each of the `cuts`.
     """
 
     def __init__(self, section: Section, cuts: Iterable[int] = ()) -> None:
         self.section = section
-        self.names = dict(section.functions)
-        self.starts = sorted({0, *self.names})
+        symbols = _symbols(section)
+        self.names = symbols.names
+        self.starts = symbols.starts
         """The offsets at which functions start, and the section's own start."""
-        begins = sorted({*self.starts, *cuts})
+        self._symbols = symbols
+        self._cuts = sorted({*symbols.bounds, *cuts}) if cuts else symbols.bounds
         self.offsets: list[int] = []
         """The offset of each instruction in bytes, ascending."""
         self.branches: dict[int, Any] = {}
@@ -233,19 +242,60 @@ class _Code:
         """Addresses that instructions name relative to their own."""
         self._decoded: dict[int, Instruction] = {}
         self._relocated = [r.offset for r in section.relocations]
-        self._start_of_symbol = {name: start for start, name in section.functions}
-        self._start_of_symbol[section.name] = 0
+        self.functions: list[tuple[int, int, int]] = []
+        """The offset, the first instruction and that behind the last of each function with instructions."""
+        if section.chosen is None:
+            self._disassemble(self._cuts)
+        else:
+            chosen, before = set(section.chosen), 0
+            while len(chosen) > before:
+                before = len(chosen)
+                self._disassemble(sorted(chosen))
+                chosen |= self._jumped_into()
+
+    def _disassemble(self, begins: Sequence[int]) -> None:
+        """Disassemble from each of these offsets up to the next place where something begins."""
+        section = self.section
+        for each in (self.offsets, self.branches, self.addresses, self.functions):
+            each.clear()
         add = self.offsets.append
-        for start, end in zip(begins, [*begins[1:], len(section.data)], strict=True):
-            if section.chosen is not None and start not in section.chosen:
-                continue
-            for native in disassemble(section.data[start:end], section.address + start):
+        for start in begins:
+            at = bisect_right(self._cuts, start)
+            end = self._cuts[at] if at < len(self._cuts) else len(section.data)
+            first = len(self.offsets)
+            for native in disassemble(bytes(section.data[start:end]), section.address + start):
                 if native.flow_control != _NEXT:
                     self.branches[len(self.offsets)] = native
                 if native.is_ip_rel_memory_operand:
                     self.addresses[len(self.offsets)] = native.ip_rel_memory_address
                 # A damaged file's section may reach over the end of the address space.
                 add((native.ip - section.address) & _ADDRESSES)
+            if first < len(self.offsets):
+                self.functions.append((start, first, len(self.offsets)))
+
+    def _jumped_into(self) -> set[int]:
+        """Return the functions that the disassembled ones jump into, and their other parts."""
+        bounds, parts = self._symbols.bounds, self._symbols.parts
+        others = {parts[start] for start, _, _ in self.functions if start in parts}
+        for n, native in self.branches.items():
+            offset = self._target_of(n, native)
+            if 0 <= offset < len(self.section.data):
+                start = bounds[bisect_right(bounds, offset) - 1]
+                if start != offset:  # a tail call does not make two functions one graph
+                    others.add(start)
+        return others
+
+    def runs(self) -> list[int]:
+        """Return for each function the number of the run of code that it is in; others than chosen ones end a run."""
+        if self.section.chosen is None:
+            return [0] * len(self.functions)
+        places = [bisect_left(self._symbols.bounds, start) for start, _, _ in self.functions]
+        return [place - number for number, place in enumerate(places)]
+
+    def is_chosen(self, n: int) -> bool:
+        """Return True if an instruction is in a chosen function."""
+        bounds, chosen = self._symbols.bounds, self.section.chosen
+        return chosen is None or bounds[bisect_right(bounds, self.offsets[n]) - 1] in chosen
 
     def start_of(self, offset: int) -> int:
         """Return the offset at which the function of the instruction at `offset` starts."""
@@ -270,7 +320,7 @@ class _Code:
             return self._decoded[n]
         section, at = self.section, self.offsets[n]
         end = self.offsets[n + 1] if n + 1 < len(self.offsets) else len(section.data)
-        code = section.data[at : min(end, at + 15)]
+        code = bytes(section.data[at : min(end, at + 15)])
         instruction = decode(code, section.address + at, section=section.name)
         fields = self.relocations(at, at + instruction.length)
         if fields and instruction.branch:
@@ -282,7 +332,7 @@ class _Code:
 
     def _target(self, kind: str, field: Relocation) -> str:
         """Return the target of a branch that the linker fills in: an address in this section, else a name."""
-        start = self._start_of_symbol.get(field.symbol)
+        start = self._symbols.start_of.get(field.symbol)
         return field.symbol if start is None or kind == "call" else f"{start + field.addend + 4:#x}"
 
     def callee(self, n: int, native: Any) -> str | None:
@@ -313,27 +363,58 @@ class _Code:
             kind = _KINDS.get(native.flow_control, "")
             if kind == "conditional" and native.op0_kind != _NEAR_BRANCH:
                 continue  # xend, xabort
-            target = -1
-            if kind in ("conditional", "unconditional"):
-                fields = self.relocations(self.offsets[n], self.offsets[n] + native.len)
-                if fields:
-                    where = self._target(kind, fields[0])
-                    target = self.number_at(int(where, 16)) if where[:2] == "0x" else -1
-                else:
-                    target = self.number_at(native.near_branch_target - self.section.address)
+            target = self.number_at(self._target_of(n, native))
             if kind:
                 yield Jump(at=n, kind=kind, targets=() if target < 0 else (target,))
+
+    def _target_of(self, n: int, native: Any) -> int:
+        """Return the offset that a direct jump goes to, -1 for none in this section, calls and other instructions."""
+        kind = _KINDS.get(native.flow_control, "")
+        if kind not in ("conditional", "unconditional") or native.op0_kind != _NEAR_BRANCH:
+            return -1
+        fields = self.relocations(self.offsets[n], self.offsets[n] + native.len)
+        if fields:
+            where = self._target(kind, fields[0])
+            return int(where, 16) if where[:2] == "0x" else -1
+        return int(native.near_branch_target - self.section.address)
+
+
+class _Symbols(msgspec.Struct, frozen=True, kw_only=True):
+    """The functions of a section."""
+
+    names: dict[int, str]
+    starts: list[int]
+    """The offsets of functions with symbols, and 0; ascending."""
+    bounds: list[int]
+    """`starts`, and in a section that is analysed in parts the offsets of functions without symbols."""
+    start_of: dict[str, int]
+    parts: dict[int, int]
+    """The other part, hot or cold, of each function that has one."""
+
+
+_kept: dict[str, tuple[Section, _Symbols]] = {}
+"""The functions of the last section, which has many parts if it is large."""
+
+
+def _symbols(section: Section) -> _Symbols:
+    kept = _kept.get("last")
+    if kept is not None and kept[0].functions is section.functions and kept[0].cuts is section.cuts:
+        return kept[1]
+    names = dict(section.functions)
+    start_of = {name: start for start, name in section.functions}
+    parts = {start: start_of[hot] for name, start in start_of.items() if (hot := hot_part(name)) in start_of}
+    parts |= {hot: cold for cold, hot in parts.items()}
+    start_of[section.name] = 0
+    starts = sorted({0, *names})
+    bounds = sorted({*starts, *section.cuts}) if section.cuts else starts
+    symbols = _Symbols(names=names, starts=starts, bounds=bounds, start_of=start_of, parts=parts)
+    _kept["last"] = section, symbols
+    return symbols
 
 
 def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
     """Return the control flow of all functions of a section."""
-    bounds = [*(bisect_left(code.offsets, start) for start in code.starts), len(code.offsets)]
-    # Where nothing could be disassembled, there is no function.
-    functions = [
-        (code.names.get(start, ""), range(begin, end))
-        for start, begin, end in zip(code.starts, bounds, bounds[1:], strict=False)
-        if begin < end
-    ]
+    functions = [(code.names.get(code.start_of(start), ""), range(begin, end)) for start, begin, end in code.functions]
     begins = [numbers.start for _, numbers in functions]
     jumps: list[list[Jump]] = [[] for _ in functions]
     for jump in code.jumps():
@@ -347,6 +428,7 @@ def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
         return bisect_right(begins, n) - 1
 
     routines = []
+    runs = code.runs()
     for number, (name, numbers) in enumerate(functions):
         parts = {number, other.get(number, number)}
         through = tables.targets(numbers.start, jumps[number], lambda n, parts=parts: owner(n) in parts)  # type: ignore[misc]
@@ -356,7 +438,7 @@ def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
             # A jump to where another function begins is a tail call.
             calls = tuple([n for n in targets if owner(n) not in parts and begins[owner(n)] == n])
             resolved.append(Jump(at=jump.at, kind=jump.kind, targets=targets, calls=calls))
-        routines.append(Routine(name=name, section="", instructions=numbers, jumps=resolved))
+        routines.append(Routine(name=name, section=str(runs[number]), instructions=numbers, jumps=resolved))
     jumped_to = {n for routine in routines for jump in routine.jumps for n in jump.targets}
 
     def label(n: int) -> str:

@@ -8,11 +8,13 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from incc.driver import UsageError, pipeline
+from incc.driver import UsageError
 from incc.driver.addresses import addresses
 from incc.driver.machine_code import hexadecimal
 from incc.driver.pipeline import analyze_bytes, analyze_object, analyze_units
+from incc.driver.settings import LimitSettings
 from incc.frontends.objects.spans import Addresses
 from incc.frontends.unit import Unit
 from incc.report.build import build_report, unit_report
@@ -143,12 +145,15 @@ def test_raw_bytes() -> None:
         analyze_bytes(unit, hexadecimal("06", "h"), settings_with(mcpu="skylake"))
 
 
-def test_more_code_than_can_be_analysed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "MOST_INSTRUCTIONS", 20)
+def test_more_code_than_can_be_analysed_is_refused() -> None:
     unit, settings = Unit(assembly="", assembly_file="h"), settings_with(mcpu="skylake")
+    settings = replace(settings, limits=LimitSettings(memory=200 << 10))
     assert analyze_bytes(unit, [("block", b"\x90" * 20)], settings).results
-    for count, said in ((21, "block: too long: 21 instructions"), (101, "block: too long: 101 bytes of code")):
-        with pytest.raises(AnalysisError, match=f"h: {said}, .* 20 instructions are analysed"):
+    for count, said in ((21, "21 instructions"), (301, "301 bytes of code")):
+        with pytest.raises(
+            AnalysisError, match=f"h: block: {said}, but at most 20 are analysed in 0 MiB; --max-memory"
+        ):
             analyze_bytes(unit, [("block", b"\x90" * count)], settings)
-    with pytest.raises(AnalysisError, match=r"a\.s: line 1: too long: 21 instructions"):
-        analyze_units([Unit(assembly="nop\n" * 21, assembly_file="a.s")], settings_with(settings, regions="marked"))
+    marked = settings_with(settings, regions="marked")
+    (left_out,) = analyze_units([Unit(assembly="nop\n" * 21, assembly_file="a.s")], marked).units[0].left_out
+    assert left_out.reason.startswith("21 instructions, but at most 20 are analysed")

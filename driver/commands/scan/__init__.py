@@ -78,6 +78,8 @@ COMMAND = Command(
             ),
             shared.MODEL_PATH,
             shared.TRUST_INCLUDES,
+            shared.MAX_SECONDS,
+            shared.MAX_MEMORY,
             shared.function("analyse", sets="scope.functions"),
             *shared.formats(
                 *FORMATS,
@@ -219,6 +221,7 @@ def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome, st
             for outcome in counted(_outcomes(Worker(scan), inputs, jobs), "analysing"):
                 output.add(early)
                 output.add(outcome)
+                stream.flush()
                 output.inputs += 1
         output.add(early)
     finally:

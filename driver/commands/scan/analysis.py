@@ -170,7 +170,7 @@ class Worker:
 
         try:
             # The debug information of a member may be in files beside its library.
-            located = located_kernels(file.source(), not self.brief, os.path.dirname(file.path))
+            located = located_kernels(file.source(), not self.brief, os.path.dirname(file.path), part=file.part)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
         except ObjectError as error:

@@ -7,15 +7,17 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.sources import is_source
+from incc.frontends.objects import parts
 from incc.frontends.objects.archive import ArchiveMember, listed
 from incc.frontends.objects.read import ObjectError
+from incc.frontends.objects.spans import Addresses
 from incc.support.files import no_file_name
 
 _HEADER = 4096
@@ -59,6 +61,8 @@ class CodeFile(Struct, frozen=True):
     """The name in messages."""
     path: str
     member: ArchiveMember | None = None
+    part: Addresses | None = None
+    """The part of a large file, None for all of it."""
 
     def source(self) -> str | bytes:
         """Return a path, or the bytes of a member. Raises OSError."""
@@ -94,9 +98,22 @@ def read_inputs(
         elif format_ == "source":
             yield SourceFile(name)
         elif os.path.isdir(name):
-            yield from _in_folder(name, problems)
+            yield from _in_parts(_in_folder(name, problems), problems)
         else:
-            yield from _in_file(name, problems, named=True)
+            yield from _in_parts(_in_file(name, problems, named=True), problems)
+
+
+def _in_parts(files: Iterable[CodeFile], problems: list[str]) -> Iterator[CodeFile]:
+    """Yield the parts of large files in their place, so that results are there early and memory is bounded."""
+    for file in files:
+        of_file: Sequence[Addresses] = ()
+        if file.size() > parts.PART:
+            try:
+                of_file = parts.code_parts(file.source())
+            except OSError as error:
+                problems.append(f"{file.name}: {error.strerror}")
+                continue
+        yield from [replace(file, name=f"{file.name} ({part})", part=part) for part in of_file] or [file]
 
 
 def _format_of(name: str) -> str:

@@ -16,6 +16,10 @@ from incc.views.layout import Layout, harmless, terminal
 say_scan = partial(say, "incc-scan")
 
 
+_MOST_LATER = 1000
+"""The most kernels that --top keeps besides the most worthwhile ones."""
+
+
 class Output:
     """Writes outcomes to a stream, and collects notes to print at the end."""
 
@@ -35,13 +39,19 @@ class Output:
         self.tables = False
         """A table was printed."""
         self.candidates: list[CyclesLine | t.AnalysisReport] = []
-        """The kernels from which --top selects at the end."""
+        """The kernels with the most to gain so far, for --top, and some that came later."""
+        self.later = 0
+        """The number of the latter."""
+        self.problem = ""
+        """The last problem, which all parts of a file may have."""
 
     def add(self, outcome: ScanOutcome) -> None:
         """Print an outcome, as far as it can be printed yet."""
         for problem in outcome.problems:
             self.failed = True
-            say_scan(f"error: {problem}")
+            if problem != self.problem:
+                say_scan(f"error: {problem}")
+            self.problem = problem
         outcome.problems.clear()
         self.notes.update(dict.fromkeys(outcome.notes))
         for row in outcome.rows:
@@ -59,6 +69,9 @@ class Output:
         """Write a line or a report, or keep it if only some of all are to be written."""
         if self.scan.top:
             self.candidates.append(result)
+            self.later += 1 if isinstance(result, CyclesLine) else len(result.units[0].kernels)
+            if self.later > self.scan.top + _MOST_LATER:
+                self._keep_top()
         elif isinstance(result, CyclesLine):
             self.stream.write(harmless(result.text, False) + "\n")
         elif self.scan.format == "json":
@@ -69,8 +82,8 @@ class Output:
         else:
             self._add_to_table(result)
 
-    def _write_top(self) -> None:
-        """Write the candidates with the most to gain, in their order."""
+    def _keep_top(self) -> None:
+        """Forget all candidates but those with the most to gain."""
         worth = []
         for place, candidate in enumerate(self.candidates):
             if isinstance(candidate, CyclesLine):
@@ -79,15 +92,15 @@ class Output:
                 on_cores = zip(*(unit.kernels for unit in candidate.units), strict=True)
                 worth += [(min(map(order_of_worth, each)), place, n) for n, each in enumerate(on_cores)]
         chosen = {(place, n) for _, place, n in sorted(worth)[: self.scan.top]}
-        candidates, self.candidates, self.scan = self.candidates, [], replace(self.scan, top=0)
+        candidates, self.candidates, self.later = self.candidates, [], 0
         for place, candidate in enumerate(candidates):
             if isinstance(candidate, t.AnalysisReport):
                 for unit in candidate.units:
                     unit.kernels = [kernel for n, kernel in enumerate(unit.kernels) if (place, n) in chosen]
                 if candidate.units[0].kernels:
-                    self._write(candidate)
+                    self.candidates.append(candidate)
             elif (place, 0) in chosen:
-                self._write(candidate)
+                self.candidates.append(candidate)
 
     def _is_new(self, identity: str) -> bool:
         self.kernels += 1
@@ -107,6 +120,8 @@ class Output:
         else:
             self._print_table()
             self.waiting = report
+            if not file:
+                self._print_table()
 
     def _print_table(self) -> None:
         if self.waiting:
@@ -117,7 +132,10 @@ class Output:
     def flush(self) -> None:
         """Write what waits to be written."""
         if self.scan.top:
-            self._write_top()
+            self._keep_top()
+            self.scan = replace(self.scan, top=0)
+            for candidate in self.candidates:
+                self._write(candidate)
         self._print_table()
         self.stream.flush()
 

@@ -1,0 +1,139 @@
+"""Parts of large files, which are analysed one after the other, so that memory does not grow with the file."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from struct import Struct
+
+from msgspec.structs import replace
+
+from incc.frontends.container import Container, Section, debug_address
+from incc.frontends.elf import ALLOCATED, EXECUTABLE, MAGIC, OBJECT, ElfError, read_elf
+from incc.frontends.objects.read import mapped, read
+from incc.frontends.objects.spans import Addresses
+
+PART = 1 << 19
+"""Bytes of code in a part. An analysis takes about 130 MB for each megabyte of code, and 300 MB with all details."""
+
+_LONGEST_FUNCTION = PART
+"""Bytes of code without a symbol from which on functions are looked up in the tables for unwinding."""
+
+
+def code_parts(source: str | bytes) -> list[Addresses]:
+    """Return ranges of `Section.debug_address` that divide the code of an ELF file, none for one of up to two parts.
+
+    Raises OSError.
+    """
+    size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
+    if size <= PART:
+        return []
+    data = source if isinstance(source, bytes) else mapped(source)
+    try:
+        elf = read_elf(data) if data[:4] == MAGIC else None
+    except ElfError:
+        return []
+    sections = (
+        []
+        if elf is None
+        else [
+            (debug_address(number) if elf.kind == OBJECT else section.address, len(section.content))
+            for number, section in enumerate(elf.sections)
+            if section.flags & ALLOCATED and section.flags & EXECUTABLE
+        ]
+    )
+    if sum(length for _, length in sections) <= 2 * PART:
+        return []
+    return list(_divided(sections))
+
+
+def _divided(sections: list[tuple[int, int]]) -> Iterator[Addresses]:
+    """Yield ranges of addresses that each have as much code as a part; sections have an address and a length."""
+    begin, size, at = -1, 0, 0
+    for address, length in sorted(sections):
+        at, end = address, address + length
+        while at < end:
+            begin = at if begin < 0 else begin
+            step = min(end - at, PART - size)
+            at, size = at + step, size + step
+            if size == PART:
+                yield Addresses(begin, at)
+                begin, size = -1, 0
+    if begin >= 0:
+        yield Addresses(begin, at)
+
+
+def part_of(source: str | bytes, folder: str, part: Addresses) -> Container:
+    """Return the contents of a file, of which the functions that begin in a part are chosen.
+
+    Raises ObjectError and OSError as `read` does.
+    """
+    container = _kept(source, folder) if isinstance(source, str) else _with_cuts(read(source, folder))
+    if container.mapped is not None:
+        container.mapped.madvise(mmap.MADV_DONTNEED)
+    return replace(container, sections=tuple([_chosen(section, part) for section in container.sections]))
+
+
+@lru_cache(maxsize=1)
+def _kept(path: str, folder: str) -> Container:
+    return _with_cuts(read(path, folder))
+
+
+def _chosen(section: Section, part: Addresses) -> Section:
+    if not section.executable:
+        return section
+    first, end = part.first - section.debug_address, part.end - section.debug_address
+    low = bisect_left(section.functions, first, key=lambda function: function[0])
+    high = bisect_left(section.functions, end, key=lambda function: function[0])
+    cuts = section.cuts[bisect_left(section.cuts, first) : bisect_left(section.cuts, end)]
+    start = {0} if first <= 0 < end else ()
+    return replace(section, chosen=frozenset([*start, *(at for at, _ in section.functions[low:high]), *cuts]))
+
+
+def _with_cuts(container: Container) -> Container:
+    table = next((section for section in container.sections if section.name == ".eh_frame_hdr"), None)
+    frames = [] if table is None else _frames(table)
+    sections = [
+        replace(section, cuts=tuple(_cuts(section, frames))) if section.executable else section
+        for section in container.sections
+    ]
+    return replace(container, sections=tuple(sections))
+
+
+def _cuts(section: Section, frames: list[int]) -> Iterator[int]:
+    """Yield the offsets of functions in long stretches without symbols, or of places where there are none."""
+    known = [0, *(at for at, _ in section.functions), len(section.data)]
+    for start, end in pairwise(known):
+        if end - start <= _LONGEST_FUNCTION:
+            continue
+        low, high = bisect_right(frames, section.address + start), bisect_left(frames, section.address + end)
+        functions = [address - section.address for address in frames[low:high]]
+        before = start
+        for at in (*functions, end):
+            if at - before > 4 * PART:
+                yield from range(before + PART, at, PART)
+            before = at
+        yield from functions
+
+
+_HEADER = Struct("<BBBBiI")
+_ENTRY = Struct("<ii")
+_ENCODINGS = (0x1B, 0x03, 0x3B)
+"""The encodings of addresses and of the count that all linkers write: 4 bytes, relative to the table or not."""
+
+
+def _frames(table: Section) -> list[int]:
+    """Return the addresses of functions in the table for unwinding (Linux Standard Base, .eh_frame_hdr), ascending."""
+    data = bytes(table.data)
+    if len(data) < _HEADER.size:
+        return []
+    version, *encodings, _, count = _HEADER.unpack_from(data)
+    if version != 1 or tuple(encodings) != _ENCODINGS:
+        return []
+    entries = data[_HEADER.size : _HEADER.size + _ENTRY.size * count]
+    whole = len(entries) // _ENTRY.size * _ENTRY.size
+    return sorted(table.address + start for start, _ in _ENTRY.iter_unpack(entries[:whole]))

@@ -1,0 +1,161 @@
+"""Large inputs: the parts of libraries, limits of kernels, and time and memory by the size of the input."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import incc
+from incc.driver.commands.mca import main as mca
+from incc.driver.commands.scan import main as scan
+from incc.frontends.asm.graph import loops
+from incc.frontends.objects import parts
+from incc.frontends.objects.kernels import located_kernels
+from incc.frontends.objects.spans import Addresses
+from incc.support import patience
+
+BENCH = str(pathlib.Path(__file__).parents[2] / "bench")
+
+SOURCE = """
+double sum{0}(const double *a, long n) {{ double s = 0; for (long i = 0; i < n; i++) s += a[i]; return s; }}
+static __attribute__((noinline)) long f{0}(long n, long *p) {{
+  long s = 0;
+  for (long i = 0; i < n; i++) {{ if (__builtin_expect(p[i] == 7, 0)) {{ for (long j = 0; j < i; j++) s ^= p[j] * s; }}
+    switch (p[i] & 7) {{
+      case 0: s += 3 + {0}; break; case 1: s *= 5; break; case 2: s ^= i; break; case 4: s -= n; break; }} }}
+  return s;
+}}
+long g{0}(long n, long *p) {{ if (n > 100) return f{0}(n, p); return f{0}(n + 1, p) + 1; }}
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "a.c").write_text("".join(SOURCE.format(i) for i in range(40)))
+    run = ["gcc", "-O2", "-fPIC", "-shared", "-o", "a.so", "a.c"]
+    subprocess.run(run, cwd=folder, check=True)
+    return folder / "a.so"
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(parts, "PART", 1000)
+    parts._kept.cache_clear()
+    yield
+    parts._kept.cache_clear()
+
+
+def kernels(file: pathlib.Path, part: Addresses | None = None) -> list[tuple[object, ...]]:
+    return [(k.name, k.instructions, k.alignment, k.pace) for k in located_kernels(str(file), part=part).kernels]
+
+
+def test_parts_of_a_library_have_the_kernels_of_the_whole(library: pathlib.Path, small_parts: None) -> None:
+    of_parts = parts.code_parts(str(library))
+    assert len(of_parts) > 5
+    assert [kernel for part in of_parts for kernel in kernels(library, part)] == kernels(library)
+
+
+def test_parts_of_a_stripped_library_end_at_functions(library: pathlib.Path, small_parts: None) -> None:
+    stripped = library.with_name("stripped.so")
+    subprocess.run(["strip", "-o", stripped, library], check=True)
+    found = [kernel for part in parts.code_parts(str(stripped)) for kernel in kernels(stripped, part)]
+    assert sorted(str(kernel[1:]) for kernel in found) == sorted(str(kernel[1:]) for kernel in kernels(library))
+
+
+@pytest.mark.parametrize("options", [["--format=cycles"], ["--json"], []], ids=["cycles", "json", "text"])
+def test_a_scan_in_parts_is_the_same_in_any_number_of_processes(
+    library: pathlib.Path, small_parts: None, options: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    outputs = []
+    for jobs in (1, 3):
+        assert scan(["-mcpu=skylake", f"-j{jobs}", *options, str(library)]) in (0, 1)
+        outputs.append(capfd.readouterr())
+    assert outputs[0] == outputs[1]
+    assert outputs[0].out.count(f"{library} (0x") > 5
+
+
+def test_top_keeps_the_same_kernels_however_many_come_later(
+    library: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    outputs = []
+    for most in (1000, 0):
+        monkeypatch.setattr("incc.driver.commands.scan.output._MOST_LATER", most)
+        scan(["-mcpu=skylake", "-j1", "--top=3", "--format=cycles", str(library)])
+        outputs.append(capfd.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("\n") == 3
+
+
+LOOP = ".L1:\n\taddsd (%rdi,%rax,8), %xmm0\n\taddq $1, %rax\n\tcmpq %rax, %rdx\n\tjne .L1\n"
+LONG = ".L2:\n" + "\timulq %rbx, %rcx\n" * 30 + "\tjne .L2\n"
+
+
+def test_a_kernel_that_takes_too_long_has_bounds_only(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.s").write_text(LOOP + LONG)
+    whole = incc.analyze(tmp_path / "a.s", mcpu="skylake")
+    times = iter(range(0, 10_000, 10))
+    monkeypatch.setattr(patience.time, "thread_time", lambda: next(times))
+    assert scan(["-mcpu=skylake", "-j1", "--max-seconds=1", "--format=cycles", str(tmp_path / "a.s")]) == 1
+    output = capfd.readouterr()
+    assert output.out.splitlines() == [f"{tmp_path}/a.s:.L1 4", f"{tmp_path}/a.s:.L2 90"]
+    assert whole.kernels[1].cycles == 90
+    assert output.err.count("only bounds: its simulation takes more than 1 s; --max-seconds allows more") == 2
+
+
+@pytest.mark.parametrize("command", [mca, scan], ids=["mca", "scan"])
+def test_a_kernel_that_takes_too_much_memory_is_left_out_alone(
+    tmp_path: pathlib.Path, command: Callable[[list[str]], int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.s").write_text(LOOP + LONG)
+    options = ["--auto"] if command is mca else ["-j1"]
+    assert command(["-mcpu=skylake", *options, "--max-memory=200k", str(tmp_path / "a.s")]) == 1
+    output = capfd.readouterr()
+    assert ".L1" in output.out
+    assert ".L2" not in output.out
+    assert "31 instructions, but at most 20 are analysed in 0 MiB; --max-memory allows more" in output.err
+
+
+def test_simulations_end_with_their_time() -> None:
+    with patience.limited(5), patience.limited(0):
+        patience.check()
+    end = time.thread_time() + 3
+    with patience.limited(1), pytest.raises(patience.TookTooLong):
+        check_until(end)
+    check_until(time.thread_time())
+
+
+def check_until(end: float) -> None:
+    while time.thread_time() < end:
+        patience.check()
+
+
+def test_nested_loops_take_no_space_of_their_own() -> None:
+    """Of n loops around each other; sets of blocks would have n²/2 elements."""
+    n = 4000
+    successors = [[i + 1] for i in range(n)] + [[i + 1, 2 * n - 1 - i] for i in range(n, 2 * n)] + [[]]
+    natural, irreducible = loops(successors, [0])
+    assert len(natural) == n
+    assert not irreducible
+    assert [len(loop.body) for loop in natural] == [2 * (n - i) for i in range(n)]
+    assert [loop.header for loop in natural if loop.innermost] == [n - 1]
+    assert len({id(loop.body._order) for loop in natural}) == 1  # type: ignore[attr-defined]
+
+
+def growth_of(name: str, first: int, command: str = "incc-scan -mcpu=skylake -j1 --json") -> str:
+    program = [sys.executable, f"{BENCH}/growth.py", "--steps=2", f"--first={first}", f"--command={command}", name]
+    return subprocess.run(program, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", ["nested", "branches", "functions.o", "archive"])
+def test_growth_is_reported(name: str) -> None:
+    lines = growth_of(name, 50).splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [[name, "50"], [name, "100"]]
+    assert not any("status" in line for line in lines)
