@@ -362,14 +362,15 @@ int Lean::analyseNow() {
   // log.
   bool Shown = reportsToStdout() || isOn("INCC_DEBUG") || isOn("INCC_STRICT");
   // No worker takes a job without a seal.
+  int Problems = 0;
   Served Served = Seal.empty() || !writeFile(Place + "/seal", Seal)
                       ? Served::No
-                      : serve(Beside, Scratch, Shown, Children);
+                      : serve(Beside, Scratch, Shown, Children, Problems);
   if (Served == Served::TooLong)
     skip(Work.Units[0].Source, TookTooLong);
   // The worker removes the job when it is done, and may crash after that.
   if (Served != Served::No || !isFile(Description))
-    return Served == Served::Problems && isOn("INCC_STRICT") ? 1 : 0;
+    return Problems && isOn("INCC_STRICT") ? 1 : 0;
   std::string Errors = Shown ? "" : "/dev/null";
   Words Argv = pythonCommand(Beside, "job", "main", {Place});
   if (Beside.Interpreter.empty() ||

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "compiler.h"
 #include "files.h"
+#include "full.h"
 #include "job.h"
 #include "lean.h"
 #include "names.h"
@@ -261,5 +262,6 @@ int main(int Count, char **Values) {
     compileLean(Compiler, Rest, Command, *Way, findPython());
     becomeCompiler(Compiler, Rest);
   }
+  compileFull(Compiler, Rest, withCompiler(Compiler, Rest), findPython());
   becomePython(Compiler, Rest);
 }

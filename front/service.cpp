@@ -287,8 +287,9 @@ long maxSeconds() {
   return Decimal ? atol(Text.c_str()) : 600;
 }
 
-/// Waits for the answers: "A", the worker's number and a line's end; then 0 or 1.
-Served answer(int Socket, Processes &Children) {
+/// Waits for the answers: "A", the worker's number and a line's end; then a status and a line's
+/// end.
+Served answer(int Socket, Processes &Children, int &Status) {
   time_t Start = time(nullptr);
   std::string Said, Progress;
   while (true) {
@@ -314,8 +315,10 @@ Served answer(int Socket, Processes &Children) {
       break;
     Said.append(Buffer, Count);
     End = Said.find('\n');
-    if (End != Said.npos && Said.size() > End + 1)
-      return Said[End + 1] == '0' ? Served::Done : Served::Problems;
+    if (End != Said.npos && Said.find('\n', End + 1) != Said.npos) {
+      Status = atoi(Said.c_str() + End + 1);
+      return Served::Done;
+    }
   }
   long Limit = maxSeconds();
   bool Taken = Said.find('\n') != Said.npos;
@@ -325,14 +328,15 @@ Served answer(int Socket, Processes &Children) {
 } // namespace
 
 Served incc::serve(const Python &Python, const std::string &Scratch, bool Shown,
-                   Processes &Children) {
+                   Processes &Children, int &Status) {
   if (Python.Interpreter.empty() || variable("INCC_WORKERS") == "0")
     return Served::No;
   int Socket = connectOrStart(Python);
   if (Socket < 0)
     return Served::No;
-  Served Result =
-      send(Socket, requestOf(Scratch, Shown), Shown) ? answer(Socket, Children) : Served::No;
+  Served Result = Served::No;
+  if (send(Socket, requestOf(Scratch, Shown), Shown))
+    Result = answer(Socket, Children, Status);
   close(Socket);
   return Result;
 }

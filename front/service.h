@@ -20,15 +20,15 @@ namespace incc {
 /// How a job that was handed to the service ended.
 enum class Served {
   No,          ///< no service, or the worker crashed: the job is still to be done
-  Done,        ///< without problems
-  Problems,    ///< some part is not analysed; the worker has logged the reason
+  Done,        ///< the worker has reported, and logged what is not analysed
   TooLong,     ///< the worker was ended by the limit of time
   Interrupted, ///< a signal asked this process to stop
 };
 
 /// Has the sealed job in `Scratch`/job done, and waits for it. `Shown`: reports or messages go to
-/// our standard output and error.
-Served serve(const Python &Python, const std::string &Scratch, bool Shown, Processes &Children);
+/// our standard output and error. `Status` is 0 after a job without problems.
+Served serve(const Python &Python, const std::string &Scratch, bool Shown, Processes &Children,
+             int &Status);
 
 } // namespace incc
 

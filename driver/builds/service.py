@@ -1,8 +1,9 @@
 """A service of warm workers for compilations that analyse their own jobs (front/service.cpp starts it).
 
 A compilation connects to the service's socket and sends its environment and the folder of its temporary files, in
-which `job` is a sealed job. A worker takes it, answers `A`, its number and a line's end, and when the job is done 0 or
-1: whether there were problems. If the compilation ends before that, so does the worker, and removes the folder.
+which `job` is a sealed job: one of `jobs.py`, or the words for what the full mode does behind the compiler
+(front/full.cpp). A worker takes it, answers `A`, its number and a line's end, and when the job is done an exit status
+and a line's end. If the compilation ends before that, so does the worker, and removes the folder.
 
 Workers are forked with all modules loaded, one per CPU at most. A worker does several jobs, since tables of
 instructions fill with use, each with the environment and the standard streams of its compilation; all else that could
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import re
 import select
@@ -22,9 +24,10 @@ import signal
 import socket
 import stat
 import struct
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -81,8 +84,9 @@ class Desk:
     nice = 0  # the compilation waits
     renewed_after = 100
 
-    def __init__(self, listener: socket.socket, notices: int) -> None:
+    def __init__(self, listener: socket.socket, notices: int, full: Callable[[list[str]], int]) -> None:
         listener.setblocking(False)
+        self._full = full
         self.listener = listener
         self.wakes: tuple[int, ...] = (listener.fileno(),)
         self._notices = notices
@@ -108,20 +112,29 @@ class Desk:
         """Do a job and answer. Returns True if this worker has to be replaced."""
         self._notify(request, busy=True)
         os.setpgid(0, 0)  # this worker and its children, which may have to end together
-        problems = True
+        status = 1
         try:
             with request.connection, _surroundings(request):
                 watch = _Watch(request)
                 request.connection.sendall(b"A%d\n" % os.getpid())
                 try:
-                    problems = bool(run_job(request.job))
+                    status = self._do(request.job)
                 finally:
                     watch.end()
-                request.connection.sendall(b"%d" % problems)
+                request.connection.sendall(b"%d\n" % status)
         except OSError:  # the compilation has ended
             pass
         self._notify(request, busy=False)
-        return problems
+        return status != 0
+
+    def _do(self, place: str) -> int:
+        """Do a job and return the exit status for its compilation."""
+        with open(os.path.join(place, "job.json"), "rb") as file:
+            job = json.loads(file.read())
+        if "started" not in job:
+            return int(bool(run_job(place)))
+        os.chdir(job["folder"])
+        return self._full(job["started"])
 
     def _notify(self, request: Request, busy: bool) -> None:
         os.write(self._notices, _NOTICE.pack(os.getpid(), request.group, busy))
@@ -196,6 +209,9 @@ def _surroundings(request: Request) -> Iterator[None]:
         os.environb.update(own)
         os.chdir("/")
         if request.streams:
+            for text in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError):
+                    text.flush()
             null = os.open(os.devnull, os.O_RDWR)
             for stream in (1, 2):
                 os.dup2(null, stream)
@@ -270,13 +286,21 @@ def _is_group(group: int) -> bool:
     return True
 
 
-def serve(descriptor: int) -> int:
-    """Do the jobs of compilations that connect to a listening socket, until no more come. Returns the exit status."""
+def serve(descriptor: int, full: Callable[[list[str]], int]) -> int:
+    """Do the jobs of compilations that connect to a listening socket, until no more come.
+
+    Args:
+        descriptor: The socket.
+        full: Does what the full mode does behind the compiler.
+
+    Returns:
+        The exit status.
+    """
     # The socket stays open for workers alone.
     listener = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
     builds = _Builds()
-    pool = Pool(Desk(listener, builds.writing), 1)
+    pool = Pool(Desk(listener, builds.writing, full), 1)
     limit = cpus()
 
     signals.end_in_order()
@@ -285,8 +309,8 @@ def serve(descriptor: int) -> int:
         builds.since = time.monotonic()
         pool.start()
         while True:
-            full = len(builds.busy) >= len(pool.workers)
-            wanted = [builds.reading, *([descriptor] if full and len(pool.workers) < limit else [])]
+            occupied = len(builds.busy) >= len(pool.workers)
+            wanted = [builds.reading, *([descriptor] if occupied and len(pool.workers) < limit else [])]
             ready = select.select(wanted, [], [], _TICK)[0]
             pool.tend()
             builds.read(pool.workers)

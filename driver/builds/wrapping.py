@@ -18,6 +18,7 @@ from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, 
 from incc.driver.settings import Settings, with_values
 from incc.frontends.gcc_wrapper.children import Children
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError
+from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -45,17 +46,23 @@ class _Job:
         """True if an expectation in the source is not met and that is an error."""
 
 
-def run(options: WrapperOptions, compiler: Compiler, arguments: list[str], environment: dict[str, str]) -> int:
+def run(
+    options: WrapperOptions,
+    compiler: Compiler,
+    arguments: list[str],
+    environment: dict[str, str],
+    children: Processes | None = None,
+) -> int:
     """Compile and analyse, and return the exit status. A signal that ended the compiler ends this process, too.
 
-    Raises CompilerError if the compiler cannot be started.
+    With `children`, the compiler is theirs. Raises CompilerError if the compiler cannot be started.
     """
     without_lto = options.report and options.all()["lto"] == "compile"
     compilation = Compilation(
         compiler,
         arguments,
         environment,
-        Children(watched),
+        children or Children(watched),
         without_lto=without_lto,
         remarks=options.report,
         marks=options.all()["marks"] != "ignore",

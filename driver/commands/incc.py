@@ -22,6 +22,7 @@ from incc.frontends.gcc_wrapper.compiler import (
     find_compiler,
     replace_process,
 )
+from incc.frontends.gcc_wrapper.processes import Finished
 from incc.support.version import __version__
 
 
@@ -39,6 +40,15 @@ def started(arguments: list[str]) -> int:
     return status
 
 
+def finished(arguments: list[str]) -> int:
+    """Do what the full mode does behind a compiler that has succeeded. The arguments are those of `started`."""
+    watched.begin(os.environ)
+    count = int(arguments[1])
+    status = _run(Compiler(arguments[0], arguments[2 : 2 + count]), arguments[2 + count :], Finished())
+    watched.leaving()
+    return status
+
+
 def main() -> int:
     """Run incc without the front, as `python -m incc.driver.commands.incc`, and return the exit status.
 
@@ -47,7 +57,7 @@ def main() -> int:
     return _run(None, sys.argv[1:])
 
 
-def _run(compiler: Compiler | None, given: list[str]) -> int:
+def _run(compiler: Compiler | None, given: list[str], children: Finished | None = None) -> int:
 
     try:
         options, arguments = split(given, os.environ)
@@ -58,11 +68,13 @@ def _run(compiler: Compiler | None, given: list[str]) -> int:
         compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
         environment = child_environment(os.environ)
         if not options.wants_analysis or "-###" in arguments:
+            if children is not None:
+                return 0
             watched.leaving()
             replace_process(compiler, arguments, environment)
         from incc.driver.builds.wrapping import run
 
-        return run(options, compiler, arguments, environment)
+        return run(options, compiler, arguments, environment, children)
     except (UsageError, CompilerError) as error:
         hint = "; see --analyze-help" if isinstance(error, UsageError) else ""
         sys.stderr.write(f"incc: error: {error}{hint}\n")

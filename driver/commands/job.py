@@ -28,10 +28,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def serve(arguments: list[str]) -> int:
     """Run the service of workers (builds/service.py) on a listening socket, given as its file descriptor."""
+    import incc.driver.builds.wrapping  # noqa: F401 (imported for all workers)
     from incc.driver.builds import service
+    from incc.driver.commands.incc import finished
 
     collect_seldom()
-    return service.serve(int(arguments[0]))
+    return service.serve(int(arguments[0]), finished)
 
 
 if __name__ == "__main__":

@@ -93,3 +93,26 @@ class Processes:
             self.stop(signal.SIGTERM)
         for child in self._live.values():
             child.wait()
+
+
+class Finished(Processes):
+    """The children of a compilation whose compiler has succeeded already."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__("", b"", None)
+
+    def start_compiler(
+        self, path: str, words: Sequence[str], environment: Mapping[str, str], stdin: int | None
+    ) -> None:
+        """Note that the compiler has been started."""
+        self.compiler = -1
+
+    def status(self, process: int) -> int | None:
+        """Return a child's exit status; the compiler's is 0."""
+        return 0 if process == self.compiler else super().status(process)
+
+    def wait(self, process: int) -> int:
+        """Wait for a child and return its exit status; the compiler's is 0."""
+        return 0 if process == self.compiler else super().wait(process)

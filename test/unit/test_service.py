@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -24,6 +25,9 @@ def slow(loops: int = 400) -> str:
     """A source whose analysis takes a while."""
     functions = [f"void f{n}(float *a, int n) {{ for (int i = 0; i < n; i++) s += a[i] * {n}; }}" for n in range(loops)]
     return "\n".join(["float s;", *functions])
+
+
+each_mode = pytest.mark.parametrize("mode", ["lean", "full"])
 
 
 class Build:
@@ -109,12 +113,15 @@ def build(tmp_path: Path) -> Iterator[Build]:
     made = Build(tmp_path)
     yield made
     for process in made.workers():
-        os.kill(process, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGCONT)
     wait_until(lambda: not made.workers())
     shutil.rmtree(made.run)
 
 
-def test_a_worker_reports_the_same_as_a_python_of_its_own(build: Build) -> None:
+@each_mode
+def test_a_worker_reports_the_same_as_a_python_of_its_own(build: Build, mode: str) -> None:
+    build.environment["INCC_MODE"] = mode
     build("incc -O2 -c triad.c", INCC_WORKERS="0")
     assert not build.sockets()
     expected = build.report()
@@ -127,7 +134,9 @@ def test_a_worker_reports_the_same_as_a_python_of_its_own(build: Build) -> None:
     assert list(build.temporary.iterdir()) == []
 
 
-def test_reports_appear_where_the_user_sees_them(build: Build) -> None:
+@each_mode
+def test_reports_appear_where_the_user_sees_them(build: Build, mode: str) -> None:
+    build.environment["INCC_MODE"] = mode
     expected = build("incc -O2 -c triad.c", INCC_OUTPUT="", INCC_FORMAT="text", INCC_WORKERS="0")
     for _ in range(2):
         assert build("incc -O2 -c triad.c", INCC_OUTPUT="", INCC_FORMAT="text") == expected
@@ -218,8 +227,10 @@ def busy(build: Build) -> bool:
     return any((job / "job").is_dir() for job in build.temporary.iterdir()) and len(build.workers()) > 1
 
 
+@each_mode
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_a_compilation_that_is_stopped_leaves_nothing(build: Build, number: signal.Signals) -> None:
+def test_a_compilation_that_is_stopped_leaves_nothing(build: Build, number: signal.Signals, mode: str) -> None:
+    build.environment["INCC_MODE"] = mode
     (build.folder / "slow.c").write_text(slow())
     process = build.start("exec incc -O1 -c slow.c")
     wait_until(lambda: busy(build))
@@ -231,7 +242,9 @@ def test_a_compilation_that_is_stopped_leaves_nothing(build: Build, number: sign
     assert not list(build.reports.glob("*.new"))
 
 
-def test_workers_that_are_killed_cost_nothing(build: Build) -> None:
+@each_mode
+def test_workers_that_are_killed_cost_nothing(build: Build, mode: str) -> None:
+    build.environment["INCC_MODE"] = mode
     (build.folder / "slow.c").write_text(slow())
     with build.start("exec incc -O1 -c slow.c") as process:
         wait_until(lambda: busy(build))
@@ -247,6 +260,19 @@ def test_workers_that_are_killed_cost_nothing(build: Build) -> None:
     assert build.said() == ""
 
 
+@pytest.mark.parametrize("command", ["incc -c nosuch.c", "incc -O2 -c broken.c"])
+def test_errors_of_the_compiler_are_its_own_in_the_full_mode(build: Build, command: str) -> None:
+    (build.folder / "broken.c").write_text("int f(void) { return x; }\n")
+    results = []
+    for more in ({"INCC_MODE": "full"}, {"INCC_ANALYZE": "0"}):
+        with build.start(command, **more) as process:
+            results.append(process.stdout.read() if process.stdout else b"")
+        results.append(str(process.returncode).encode())
+    assert results[:2] == results[2:]
+    assert results[1] == b"1"
+    assert list(build.temporary.iterdir()) == []
+
+
 def test_a_unit_that_takes_too_long_is_a_line(build: Build) -> None:
     (build.folder / "slow.c").write_text(slow(1500))
     build("incc -O1 -c slow.c", INCC_MAX_SECONDS="1")
@@ -255,7 +281,9 @@ def test_a_unit_that_takes_too_long_is_a_line(build: Build) -> None:
     assert list(build.temporary.iterdir()) == []
 
 
-def test_strict_fails_and_says_why(build: Build) -> None:
+@each_mode
+def test_strict_fails_and_says_why(build: Build, mode: str) -> None:
+    build.environment["INCC_MODE"] = mode
     with build.start("incc -O2 -c triad.c", INCC_STRICT="1", INCC_MCPU="nosuch") as process:
         output = process.stdout.read() if process.stdout else b""
     assert process.returncode == 1
