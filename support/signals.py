@@ -150,9 +150,11 @@ def _remove_files(processes: Sequence[int]) -> None:
     names = tuple(f"incc-{process}-" for process in processes)
     for place in dict.fromkeys((os.environ.get("TMPDIR") or "/tmp", "/tmp")):
         with contextlib.suppress(OSError):
-            for name in os.listdir(place):
-                if name.startswith(names):
-                    _remove_tree(os.path.join(place, name))
+            # Others may make links and folders of such names there.
+            for entry in os.scandir(place):
+                named = entry.name.startswith(names) and entry.is_dir(follow_symlinks=False)
+                if named and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
+                    _remove_tree(entry.path)
 
 
 def _remove_tree(folder: str) -> None:

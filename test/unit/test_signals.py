@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from incc.support import signals
+
 MOMENTS = int(os.environ.get("INCC_SIGNAL_MOMENTS", "2"))
 SEED = int(os.environ.get("INCC_SIGNAL_SEED", "1"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
@@ -153,3 +155,18 @@ def test_a_signal_at_any_moment_leaves_nothing(case: Case, number: signal.Signal
         with sqlite3.connect(case.folder / "x.db") as database:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         database.close()
+
+
+def test_files_behind_links_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of temporary folders can be foreseen, and anybody may make such a name in /tmp."""
+    scratch, home = tmp_path / "tmp", tmp_path / "home"
+    for folder in (scratch, home, scratch / "incc-4000000-own", scratch / "incc-4000001-other"):
+        folder.mkdir()
+    (home / "kept").touch()
+    (scratch / "incc-4000000-own" / "file").touch()
+    (scratch / "incc-4000000-own" / "inner").symlink_to(home)
+    (scratch / "incc-4000000-link").symlink_to(home)
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    signals._remove_files([4000000])
+    assert (home / "kept").exists()
+    assert sorted(path.name for path in scratch.iterdir()) == ["incc-4000000-link", "incc-4000001-other"]
