@@ -576,7 +576,7 @@ class _ValueBuilder:
             c = binder.load_class(self.i, m)
             cycles = 0
             if self.form is not None:
-                cycles = latencies.get("m", "a", _of_class(binder.parameters["load_latency"], c))
+                cycles = latencies.get("m", _ADDRESS, _of_class(binder.parameters["load_latency"], c))
                 if c == "gpr" and binder.chases_pointer(self.n, m):
                     cycles -= 1
                 if has_complex_address(m):
@@ -656,6 +656,10 @@ class _ValueBuilder:
     def _inputs(self, to: str, old: list[int]) -> list[_Input]:
         """Return the inputs of one result with their latencies; the longest where two name the same location."""
         i, form = self.i, self.form
+        if to == _ADDRESS:
+            used = [a.register for a in i.registers if a.address]
+            cycles = self.latencies.write_back()
+            return [(b.INPUT_LOCATION, n, cycles) for r in used for n in self.binder.locations_of(r)]
         breaks = form is not None and form.breaks_dependency
         if breaks and not i.flags_read:
             return []
@@ -694,7 +698,7 @@ class _ValueBuilder:
             else:
                 add(b.INPUT_LOCATION, binder.locations_of(a.register), max(cycles, executes))
         elif (latencies.has_address(to) or executes) and not self.loads:
-            cycles = max(latencies.between(to, "a"), executes)
+            cycles = max(latencies.between(to, _ADDRESS), executes)
             add(b.INPUT_LOCATION, binder.locations_of(a.register), cycles)
 
     def _from_memory(self, to: str) -> int:
@@ -752,7 +756,8 @@ class _Latencies:
                 self.pairs[to, source] = max(cycles, self.pairs.get((to, source), 0))
         # Without any figure, one cycle: no execution port is faster.
         executes = form is not None and not self.pairs and any(count for _, count in form.uops)
-        self.longest = max((c for (to, _), c in self.pairs.items() if to != "m"), default=int(executes))
+        results = [c for (to, _), c in self.pairs.items() if to not in ("m", _ADDRESS)]
+        self.longest = max(results, default=int(executes))
 
     def get(self, to: str, source: str, default: int) -> int:
         return self.pairs.get((to, source), default)
@@ -765,9 +770,13 @@ class _Latencies:
         is_register = to not in ("", "M", *_FLAG_LOCATION)
         return (to, group) in self.pairs or not is_register or not any(t == to for t, _ in self.pairs)
 
+    def write_back(self) -> int:
+        """Return the cycles from an address to the one that is written back; one without a figure."""
+        return self.get(_ADDRESS, _ADDRESS, int(self.in_model))
+
     def has_address(self, to: str) -> bool:
         """Return True if address registers are plain inputs of this result (lea)."""
-        return (to, "a") in self.pairs
+        return (to, _ADDRESS) in self.pairs
 
     def between(self, to: str, source: str) -> int:
         """Return the cycles from `source` to `to`.
@@ -786,6 +795,8 @@ class _Latencies:
         return max((c for (t, _), c in self.pairs.items() if t == to), default=self.longest)
 
 
+_ADDRESS = "a"
+"""The name of address registers in latency pairs."""
 _MOST_COLUMNS = 64
 _SIGN_EXTENDING = ("movsx", "movsxd")
 _EXTENDING = (*_SIGN_EXTENDING, "movzx")
@@ -805,7 +816,7 @@ def _init_arrays(k: b.BoundKernel) -> None:
 def _operand_name(a: RegisterAccess) -> str:
     """Return the name of a register access in latency pairs (models.model.Form.latency)."""
     if a.operand is None:
-        return a.register.root
+        return _ADDRESS if a.address else a.register.root
     return "k" if a.operand < 0 else str(a.operand)
 
 

@@ -170,7 +170,7 @@ def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[st
     for access in i.registers:
         register, operand = access.register, access.operand
         root = register.root
-        named = root if operand is None and (access.write or not access.address) else operand
+        named = root if operand is None and not access.address else operand
         key.append(
             (
                 *(number(root, len(roots)), register.offset, register.width, register.kind, root in split_roots),
