@@ -261,13 +261,9 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
         raise AnalysisError(f"{unit.assembly_file}: {reason}")
     parsed = parse(unit.assembly)
     if isa and parsed.isa != isa and parsed.statements:
-        raise AnalysisError(f"{unit.assembly_file}: {_mismatch(parsed.isa, isa)}")
+        mismatch = f"{parsed.isa} assembly, but the machine model is of an {isa} core"
+        raise AnalysisError(f"{unit.assembly_file}: {mismatch}")
     return parsed
-
-
-def _mismatch(name: str, core: str) -> str:
-    """Return the message for assembly of one instruction set and a core of another."""
-    return isa(name).unreadable or f"{name} assembly, but the machine model is of an {core} core"
 
 
 def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:
@@ -370,7 +366,6 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
     Returns None if there are marks but none of them, such as those of headers, concerns this unit.
     """
     choice = model_of(unit, settings)
-    check_readable(choice.model)
     unit = with_trust(unit, settings.scope)
     if settings.scope.regions != "llvm-mca":
         unit = in_gnu_syntax(unit)
@@ -541,12 +536,6 @@ def model_of(unit: Unit, settings: Settings) -> ChosenModel:
         own = choose_model(host, "", settings.core.model_path)
         return ChosenModel(own.model, f"the host, {host}, which native means ({unit.cpu} for the compiler)", own.note)
     return choice
-
-
-def check_readable(model: MachineModel) -> None:
-    """Raise AnalysisError if code of the model's instruction set cannot be decoded."""
-    if unreadable := isa(model.isa).unreadable:
-        raise AnalysisError(f"{model.name} is an {model.isa} core, and {unreadable}")
 
 
 def _with_lacking(choice: ChosenModel, cpu: str, kernels: Sequence[KernelCode]) -> ChosenModel:

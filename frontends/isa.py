@@ -233,12 +233,12 @@ class Evaluator(Protocol):
 
 
 class Isa:
-    """An instruction set. What this class defines is true of one whose code cannot be decoded yet."""
+    """An instruction set. What this class defines is true of one of which little is known yet."""
 
     name: str
     """The name in regions, kernels and models."""
-    unreadable: str = ""
-    """The reason that its code cannot be decoded yet, "" if it can: the message of the DecodeError."""
+    unreadable_code: str = ""
+    """The reason that its machine code cannot be decoded yet, "" if it can: the message of the DecodeError."""
     syntax: Syntax
     """The syntax of its assembly."""
     example: str
@@ -407,7 +407,7 @@ class Isa:
         Raises:
             DecodeError: if the text cannot be decoded at all.
         """
-        raise DecodeError(f"{file_name}: {self.unreadable}")
+        raise NotImplementedError
 
     def decode_bytes(
         self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True
@@ -424,7 +424,7 @@ class Isa:
             ValueError: if the block is not code.
             DecodeError: if there is no decoder.
         """
-        raise DecodeError(self.unreadable)
+        raise DecodeError(self.unreadable_code)
 
     def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
         """Return the innermost loops of the machine code of an object file, and the cycles that are left out.
@@ -433,14 +433,14 @@ class Isa:
         those of the debug information, if the container has it. Without `paces`, the kernels' `pace` is mostly 0.
         Raises DecodeError.
         """
-        raise DecodeError(self.unreadable)
+        raise DecodeError(self.unreadable_code)
 
     def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
         """Return the code of these spans of an object file, each as one straight-line kernel, in their order.
 
         Spans with bytes that are no instruction are left out. Raises DecodeError.
         """
-        raise DecodeError(self.unreadable)
+        raise DecodeError(self.unreadable_code)
 
     def evaluator(self) -> Evaluator | None:
         """Return an evaluator of integer code, None if there is none for this instruction set."""
@@ -448,7 +448,7 @@ class Isa:
 
     def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""
-        return NotRunnable("isa", self.unreadable)
+        return NotRunnable("isa", self.unreadable_code)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

@@ -285,7 +285,7 @@ class RegisterAccess(msgspec.Struct, frozen=True, kw_only=True):
     conditional: bool = False
     """The write may not happen (cmov, merge masking), so the old value is an input; `read` is also set."""
     address: bool = False
-    """The register is only read to form an address."""
+    """The register is only read to form an address. If it is also written, the new address is written back to it."""
 
 
 class MemoryAccess(msgspec.Struct, frozen=True, kw_only=True):
@@ -396,7 +396,11 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True):
     """It is a plain move between full registers."""
     arithmetic: Arithmetic | None
     encoding: bytes
-    """Tells instructions apart. The facts about its bytes are in other fields."""
+    """Tells instructions apart. The facts about its bytes are in other fields.
+
+    It is the machine code, or where a statement was read without an assembler, the statement."""
+    assembled: bool = True
+    """The encoding is machine code."""
     opcode_offset: int = 0
     """Bytes of prefixes and escapes before the primary opcode."""
     immediate_bytes: int = 0

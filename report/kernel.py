@@ -225,6 +225,13 @@ def _unknown_instructions(result: KernelResult) -> list[t.UnknownInstruction]:
     return [t.UnknownInstruction(index=i, line=each.line, text=each.text, form=each.form) for i, each in instructions]
 
 
+def _encoding(instruction: Instruction, written: Written | None) -> str:
+    """Return an instruction's machine code in hexadecimal, "" if its statement was not assembled."""
+    if not instruction.assembled:
+        return ""
+    return (written.encoding(instruction) if written else instruction.encoding).hex()
+
+
 def _region_notes(kernel: KernelCode, region: Region) -> Sequence[str]:
     """Return the notes on a region, whose lines are those of the assembly."""
     if kernel.line_names is None:
@@ -359,7 +366,7 @@ def _instructions(
                 text=written.text(instruction) if written else instruction.text,
                 bytes=instruction.length,
                 offset=instruction.offset - kernel.base if in_one_function else -1,
-                encoding=(written.encoding(instruction) if written else instruction.encoding).hex(),
+                encoding=_encoding(instruction, written),
                 form=instruction.form,
                 unknown=bool(flags & UNKNOWN),
                 latency=bound.latency[i],

@@ -1071,8 +1071,8 @@ class InstructionReport(msgspec.Struct, frozen=True, kw_only=True):
     offset: int = -1
     """Bytes from the symbol of the kernel's first span to the instruction; negative if unknown."""
     encoding: Annotated[str, Meta(pattern="^([0-9a-f]{2})*$")]
-    """Its bytes in hexadecimal. If texts are LLVM's, the bytes that LLVM's assembler emits for it alone, with zeros for
-    relocations and with long jumps."""
+    """Its bytes in hexadecimal, empty for a statement that was not assembled. If texts are LLVM's, the bytes that
+    LLVM's assembler emits for it alone, with zeros for relocations and with long jumps."""
     form: str
     """The model's name for it."""
     unknown: bool

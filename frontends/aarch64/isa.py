@@ -1,27 +1,13 @@
-"""The instruction set AArch64, as `incc.frontends.isa.Isa` describes it: its text, so far; nothing decodes it yet."""
+"""The instruction set AArch64, as `incc.frontends.isa.Isa` describes it. Its machine code is not read yet."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from incc.frontends.aarch64.common_work import WORK
-from incc.frontends.aarch64.forms import form_of
-from incc.frontends.isa import ByteMarkers, CommonWork, Isa, ObjectSigns, Syntax, TextForm, jump_target, words
-from incc.frontends.kernel import Instruction, MemoryAccess, Refused
-
-_CONDITIONS = words("eq ne cs hs cc lo mi pl vs vc hi ls ge lt gt le")
-_SVE_CONDITIONS = words("none any nlast last first nfrst pmore plast tcont tstop")
-BRANCHES: dict[str, str] = {
-    **{prefix + c: "conditional" for c in (*_CONDITIONS, *_SVE_CONDITIONS) for prefix in ("b.", "bc.", "b")},
-    **dict.fromkeys(words("cbz cbnz tbz tbnz"), "conditional"),
-    **dict.fromkeys(words("b b.al b.nv bal"), "unconditional"),
-    **dict.fromkeys(words("br braa brab braaz brabz"), "indirect"),
-    **dict.fromkeys(words("bl blr blraa blrab blraaz blrabz"), "call"),
-    **dict.fromkeys(words("ret retaa retab eret eretaa eretab"), "return"),
-    **dict.fromkeys(words("udf brk"), "stop"),
-}
-"""The kind of each mnemonic that transfers control, in lower case."""
+from incc.frontends.aarch64.branches import BRANCHES
+from incc.frontends.isa import ByteMarkers, CommonWork, Isa, ObjectSigns, Syntax, TextForm, jump_target
+from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
 
 _SIGN = r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)"
 _SYMBOLS = r"(?<![\w$.]):?(?:lo12:)?([A-Za-z_.][\w.$]*)"
@@ -53,7 +39,7 @@ _WORK = (
 
 class _AArch64(Isa):
     name = "aarch64"
-    unreadable = "AArch64 code cannot be decoded yet"
+    unreadable_code = "AArch64 machine code cannot be decoded yet, only assembly"
     syntax = Syntax(comments=("//",), line_comments="#", padding="nop")
     example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"
     # OSACA's: a move to x1 and a no-operation as bytes (the section on markers of its README).
@@ -73,6 +59,7 @@ class _AArch64(Isa):
         absolute={257: 8, 258: 4},
     )
     branch_words = frozenset(BRANCHES)
+    stack_registers = frozenset(("sp", "x29"))
 
     def sign(self, text: str) -> int:
         match = re.search(_SIGN, text, re.MULTILINE)
@@ -98,11 +85,34 @@ class _AArch64(Isa):
 
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
+        from incc.frontends.aarch64.common_work import WORK
+
         return WORK
+
+    def load(self) -> object:
+        from incc.frontends.aarch64 import kernels
+
+        return kernels
+
+    def decode_regions(
+        self,
+        text: str,
+        regions: Sequence[Region],
+        file_name: str,
+        assembler: Sequence[str] | None = None,
+        before: Sequence[Before | None] = (),
+        checked: Sequence[int] = (),
+        trusted: bool = False,
+    ) -> list[KernelCode]:
+        from incc.frontends.aarch64.kernels import decode_regions
+
+        return decode_regions(text, regions, checked)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str
     ) -> Iterator[TextForm | Refused]:
+        from incc.frontends.aarch64.forms import form_of
+
         for line, statement in statements:
             try:
                 form, traits = form_of(statement)

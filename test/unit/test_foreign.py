@@ -58,7 +58,7 @@ def test_foreign_assembly_is_refused_in_a_sentence(
     out, message = capfd.readouterr()
     assert (out, message) == (
         "",
-        f"{prefix}{place}assembly for {name}, which incc does not read; it reads x86's\n",
+        f"{prefix}{place}assembly for {name}, which incc does not read; it reads x86's and AArch64's\n",
     )
 
 
@@ -71,8 +71,8 @@ def test_pasted_statements_are_foreign(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (IR, "LLVM IR, which incc does not read; it reads x86's"),
-        ("f:\n\tldr\td0, [x0], #8\n\tblr\tx8\n", "AArch64 code cannot be decoded yet"),
+        (IR, "LLVM IR, which incc does not read; it reads x86's and AArch64's"),
+        ("f:\n\tldr\td0, [x0], #8\n\tblr\tx8\n", "aarch64 assembly, but the machine model is of an x86 core"),
     ],
 )
 def test_one_sentence_refuses_a_text(
@@ -95,7 +95,7 @@ def _coff(machine: int) -> bytes:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (_coff(0xAA64), "AArch64 code cannot be decoded yet"),
+        (_coff(0xAA64), "AArch64 machine code cannot be decoded yet, only assembly"),
         (_coff(0x1C4), "code for ARMNT, which incc does not read; it reads x86's"),
         (_coff(0x14C), "code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)"),
         (b"\0asm\1\0\0\0", "not an ELF, PE/COFF or Mach-O file"),

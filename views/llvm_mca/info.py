@@ -34,7 +34,7 @@ def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
             row += _mark("*", instruction.load_barrier) + _mark("*", instruction.store_barrier)
         if views.encoding:
             code = bytes.fromhex(instruction.encoding)
-            row += f" {len(code):<2}    " + padded("".join(f"{byte:02x} " for byte in code), 30)
+            row += f" {len(code) or instruction.bytes:<2}    " + padded("".join(f"{byte:02x} " for byte in code), 30)
         yield row + instruction.text
 
 
@@ -77,7 +77,7 @@ def _full_lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
             cells += [_mark("*", i.load_barrier), _mark("*", i.store_barrier)]
         if views.encoding:
             code = bytes.fromhex(i.encoding)
-            cells += [f" {len(code)}", code.hex(" ")]
+            cells += [f" {len(code) or i.bytes}", code.hex(" ")]
         yield _at(columns, [*[cell.rstrip() for cell in cells], f"{i.text}\t"])
 
 

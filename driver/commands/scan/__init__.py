@@ -23,7 +23,7 @@ from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.messages import run_command
-from incc.driver.pipeline import ChosenModel, check_readable, choose_model
+from incc.driver.pipeline import choose_model
 from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
@@ -167,7 +167,7 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         raise UsageError("--format=cycles is for one core; name it with -mcpu")
     return Scan(
         cores=each_core,
-        models=[_model(each) for each in each_core if mcpu],
+        models=[choose_model(each.core.mcpu, "", each.core.model_path) for each in each_core if mcpu],
         format=options.format,
         condition=options.where,
         top=options.top,
@@ -184,15 +184,8 @@ def _cores(mcpu: str, settings: Settings) -> list[Settings]:
     if "all" in named_cores(mcpu):
         path = settings.core.model_path
         models = [load(entry.path, path) for entry in list_models(path)]
-        mcpu = ",".join(model.name for model in models if not isa(model.isa).unreadable)
+        mcpu = ",".join(model.name for model in models if not isa(model.isa).unreadable_code)
     return cores_of(settings.on(mcpu))
-
-
-def _model(settings: Settings) -> ChosenModel:
-    """Return the model of a core. Raises AnalysisError, also for a core whose code cannot be decoded."""
-    choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
-    check_readable(choice.model)
-    return choice
 
 
 def _inputs(options: argparse.Namespace, outcome: ScanOutcome) -> Iterable[Input]:

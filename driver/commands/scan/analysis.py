@@ -24,7 +24,7 @@ from incc.driver.pipeline import (
 from incc.driver.selection import order_of_worth
 from incc.driver.settings import Settings
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
-from incc.frontends.isa import isa
+from incc.frontends.isa import DecodeError, isa
 from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
@@ -162,7 +162,7 @@ class Worker:
                 measured = self.measurer.measure(kernel) if self.measurer else None
                 outcome.rows.append(self._row(block.digits, result, measured))
                 return []
-        except ValueError as error:
+        except (ValueError, DecodeError) as error:
             raise AnalysisError(f"{block.name}: {error}") from error
         return self._on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
 

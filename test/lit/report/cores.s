@@ -24,7 +24,7 @@
 # ONE:        for Intel Skylake (client)
 # ONE-NOT:    cores:
 # UNKNOWN:    incc-mca: error: no machine model named 'nothing'{{.*}}; no machine model named 'neither'
-# OTHER:      incc-mca: error: cortex-a72 is an aarch64 core, and
+# OTHER:      incc-mca: error: {{.*}}: x86 assembly, but the machine model is of an aarch64 core
 # JSON:       "chosen_by": "-mcpu=skylake"
 # JSON:       "chosen_by": "-mcpu=znver4"
 

@@ -1,0 +1,74 @@
+"""From regions of A64 assembly text to kernels of decoded instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from incc.frontends.aarch64.decode import LENGTH, decode
+from incc.frontends.aarch64.rules import is_known
+from incc.frontends.asm.parse import INSTRUCTION, parse
+from incc.frontends.kernel import Instruction, KernelCode, Refused, Region
+
+ISA = "aarch64"
+
+
+def decode_regions(text: str, regions: Sequence[Region], checked: Sequence[int] = ()) -> list[KernelCode]:
+    """Decode the statements of all regions of one file.
+
+    Statements that are no instructions are in the kernels' `refused`, in the first one's also those on the lines
+    `checked`. A region with instructions that the table of rules lacks has a note that says what is assumed of them.
+    """
+    if not regions:
+        return []
+    assembly = parse(text, ISA)
+    statements: dict[int, list[str]] = {}
+    for each in assembly.statements:
+        if each.kind == INSTRUCTION:
+            statements.setdefault(each.line, []).append(each.text)
+    kernels = [_kernel(region, statements, assembly.macros) for region in regions]
+    others = set(checked).difference(regions[0].lines)
+    if others:
+        _, refused = _decoded(sorted(others), statements, assembly.macros)
+        kernels[0] = replace(kernels[0], refused=(*kernels[0].refused, *refused))
+    return kernels
+
+
+def _kernel(region: Region, statements: Mapping[int, Sequence[str]], macros: frozenset[str]) -> KernelCode:
+    instructions, refused = _decoded(region.lines, statements, macros)
+    unknown = {i.mnemonic: i.line for i in reversed(instructions) if not is_known(i.mnemonic)}
+    if unknown:
+        which = ", ".join(f"`{mnemonic}` (line {line})" for mnemonic, line in reversed(unknown.items()))
+        note = f"assumes that an unknown instruction writes its first operand and reads the others: {which}"
+        region = replace(region, notes=(*region.notes, note))
+    return KernelCode(
+        name=region.name,
+        isa=ISA,
+        region=region,
+        instructions=tuple(instructions),
+        is_loop=region.is_loop,
+        alignment=0,
+        refused=tuple(refused),
+    )
+
+
+def _decoded(
+    lines: Iterable[int], statements: Mapping[int, Sequence[str]], macros: frozenset[str]
+) -> tuple[list[Instruction], list[Refused]]:
+    """Return the instructions of lines, one behind the other in memory, and the statements that are none."""
+    instructions: list[Instruction] = []
+    refused: list[Refused] = []
+    previous = 0
+    for line in lines:
+        # A line with several statements is decoded as a whole, even where it is listed once for each of them.
+        for text in statements.get(line, ()) if line != previous else ():
+            if text.split()[0] in macros:
+                refused.append(Refused(line, text, "macros are not expanded"))
+                continue
+            try:
+                instructions.append(decode(text, line, LENGTH * len(instructions)))
+            except ValueError as error:
+                refused.append(Refused(line, text, str(error)))
+        previous = line
+    return instructions, refused
