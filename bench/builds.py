@@ -213,7 +213,10 @@ def outcome(plain: list[Run], run: Run, reports: pathlib.Path, way: str) -> dict
     if way == "deferred":
         start = time.monotonic()
         subprocess.run(
-            ["incc-report", "-n1", str(reports)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+            ["incc-report", "--drain", "-n1", str(reports)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
         )
         row["analysis_seconds"] = time.monotonic() - start
         analysed = f"; analysed in {row['analysis_seconds']:.1f} s"
@@ -297,8 +300,8 @@ def built(
     made = digests(source, renamed)
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     tested = subprocess.run(project.test, shell=True, cwd=source, env=quiet, check=False, **streams)
-    # Times and counts differ between two runs of the same tests.
-    output = re.sub(r"\d+([.:]\d+)*", "N", tested.stdout.decode("utf-8", "replace"))
+    # Times and counts differ between two runs of the same tests, and with them the blanks in front of them.
+    output = re.sub(r"[ \t]*\d+([.:]\d+)*", " N", tested.stdout.decode("utf-8", "replace"))
     return Run(configured=configured, made=made, cpu=cpu, wall=wall, tests=(tested.returncode, output))
 
 

@@ -184,7 +184,8 @@ bool isSanitized(int File, const ElfW(Phdr) * Headers, size_t Count, const ElfW(
       Names = offsetOf(Entries[I].d_un.d_ptr);
   for (size_t I = 0; I < Read && Names >= 0 && Entries[I].d_tag == DT_NEEDED; ++I) {
     char Name[32] = {};
-    pread(File, Name, sizeof Name - 1, Names + Entries[I].d_un.d_val);
+    if (pread(File, Name, sizeof Name - 1, Names + Entries[I].d_un.d_val) <= 0)
+      break;
     for (const char *Runtime :
          {"libasan.", "libhwasan.", "liblsan.", "libtsan.", "libubsan.", "libclang_rt."})
       if (startsWith(Name, Runtime))
@@ -221,8 +222,8 @@ Executable inspected(const char *Path, int Level = 0) {
     for (size_t I = 0; Whole && I < Header.e_phnum; ++I) {
       if (Headers[I].p_type == PT_INTERP) {
         char Name[128] = {};
-        pread(File, Name, sizeof Name - 1, Headers[I].p_offset);
-        Found.Refuses |= strcmp(Name, Loader) != 0;
+        bool Read = pread(File, Name, sizeof Name - 1, Headers[I].p_offset) > 0;
+        Found.Refuses |= !Read || strcmp(Name, Loader) != 0;
       } else if (Headers[I].p_type == PT_DYNAMIC) {
         Found.Refuses |= isSanitized(File, Headers, Header.e_phnum, Headers[I]);
       }
