@@ -13,7 +13,6 @@ from msgspec.structs import replace as with_fields
 
 from incc.report import types as t
 from incc.report.hints.advice import read_build
-from incc.report.hints.vectors import without_reason
 from incc.report.kernel import kernel_report, remainders
 from incc.report.overview import overview
 from incc.report.roles import set_role, withhold_not_vectorised
@@ -134,9 +133,6 @@ def unit_report(unit_result: UnitResult) -> t.UnitReport:
             unit.remarks,
             unit.folder,
         )
-        for kernel in kernels:
-            if any(remark.kind == "not-vectorised" and ":" in remark.text for remark in kernel.remarks):
-                kernel.hints = [without_reason(hint) for hint in kernel.hints]
     marks: list[t.MarkReport] = []
     problems: list[t.MarkError] = []
     if unit_result.marks or unit_result.mark_errors:

@@ -42,6 +42,11 @@ def special_file(name: str, mode: int) -> InputError:
     return InputError(f"{printable(name)}: {kind}, not a file that can be read")
 
 
+def begins_json(start: bytes) -> bool:
+    """Return True if data begin like a JSON object or list, perhaps behind a byte-order mark."""
+    return start.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+
+
 def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the documents of a seekable file, each with the line that it begins in.
 
@@ -185,7 +190,7 @@ def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
         return f"{where}:{line}: nested too deep for a report"
     if isinstance(error, UnicodeDecodeError):
         return f"{where}:{line}: not UTF-8"
-    if line == 1 and text.lstrip()[:1] not in (b"{", b"["):
+    if line == 1 and not begins_json(text):
         return f"{where}: not a JSON report; incc-scan --format=json makes one of sources, assembly and objects"
     if match := re.search(r"^(?:JSON is malformed: )?(.*) \(byte ([0-9]+)\)$", str(error)):
         at = line + text.count(b"\n", 0, int(match[2]))

@@ -24,6 +24,7 @@ from incc.ranking.hot.records import HotError, Told
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
 from incc.report.documents import InputError
+from incc.report.wording import counted
 from incc.support.errors import AnalysisError
 from incc.support.workers import cpus
 
@@ -251,9 +252,9 @@ def _analyse_waiting(options: argparse.Namespace) -> None:
             _say(f"warning: {folder}: the analysis of {name} crashed; the job is kept in .incc/failed")
         if not (left := Queue(folder).count()):
             continue
-        jobs, them = (f"{left} jobs", "them") if left > 1 else ("1 job", "it")
+        jobs = counted(left, "job")
         if options.drain:
-            _say(f"warning: {folder}: {jobs} not analysed, because no incc of this user left {them} there")
+            _say(f"warning: {folder}: {jobs} not analysed: not left there by an incc of this user")
         else:
             _say(f"note: {folder}: {jobs} not analysed yet; --drain analyses those that builds of yours left there")
 
@@ -274,7 +275,7 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
             removed += len(reports) - len(failures)
             for failure in failures:
                 _say(f"warning: not removed: {failure}")
-        _say(f"{removed} stale {'report' if removed == 1 else 'reports'} removed")
+        _say(f"{counted(removed, 'stale report')} removed")
         build = replace(build, stale=[])
     return rank(options.inputs, build, profiles, request)
 

@@ -21,7 +21,16 @@ from incc.driver.sides.labels import distinct, labels
 from incc.driver.sources import compiled_source, is_source
 from incc.frontends.unit import Unit
 from incc.report import types as t
-from incc.report.documents import InputError, NotAReportError, printable, read_report, reason, special_file, texts
+from incc.report.documents import (
+    InputError,
+    NotAReportError,
+    begins_json,
+    printable,
+    read_report,
+    reason,
+    special_file,
+    texts,
+)
 from incc.report.folder.manifest import OWN
 from incc.report.source.demangle import choose_functions
 from incc.support.errors import AnalysisError
@@ -137,14 +146,13 @@ def _kind(name: str, start: bytes) -> str:
             raise InputError(f"{shown}: compressed with {program}; decompress it first")
     if is_source(name):
         return "source"
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith((b"{", b"[")) and b"\0" not in start and ending not in ASSEMBLY_ENDINGS:
+    if begins_json(start) and b"\0" not in start and ending not in ASSEMBLY_ENDINGS:
         return "report"
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{shown}: UTF-16; convert it to UTF-8")
     if ending in ASSEMBLY_ENDINGS:
         return "assembly"
-    if not text and len(start) < 4096:
+    if not start.removeprefix(b"\xef\xbb\xbf").strip() and len(start) < 4096:
         raise InputError(f"{shown}: the input is empty")
     if b"\0" in start:
         raise InputError(f"{shown}: not a report, database, object, library or program")
@@ -206,7 +214,7 @@ def _of_stream(name: str, descriptor: int, settings: Settings) -> list[tuple[str
     if not data.strip():
         raise InputError(f"{shown}: the input is empty")
     kind = "assembly"
-    if data.startswith(b"\xef\xbb\xbf") or data.lstrip().startswith((b"{", b"[")) or b"\0" in data[:4096]:
+    if data.startswith(b"\xef\xbb\xbf") or begins_json(data[:4096]) or b"\0" in data[:4096]:
         kind = _kind(shown, data[:4096])
     if kind in ("database", "library"):
         raise InputError(f"{shown}: a {kind} cannot be read from a pipe; name the file")

@@ -61,7 +61,7 @@ def scalar_arithmetic(facts: KernelResult, context: HintContext) -> t.Hint | Non
     if len(scalar) < 3:
         count = ("its only floating-point instruction is", "both floating-point instructions are")[len(scalar) - 1]
     advice = advise("vectorise", context.build) if _is_plain(facts) and not waits_for_results(facts) else None
-    reason = "" if advice else f"; {_REASONS[context.build.family]} the reason"
+    reason = "" if advice else _REASONS[context.build.family]
     return hint(
         "scalar-arithmetic",
         f"the loop is not vectorised: {count} scalar{reason}",
@@ -120,17 +120,18 @@ def _shifts_by_constants(kernel: KernelCode) -> bool:
 
 def without_reason(hint: t.Hint) -> t.Hint:
     """Return a hint without the options that print why a loop is not vectorised."""
-    if hint.rule != "scalar-arithmetic" or hint.flags:
-        return hint
-    return replace(hint, text=f"{hint.text.partition(';')[0]}.")
+    text = hint.text
+    for reason in _REASONS.values() if hint.rule == "scalar-arithmetic" else ():
+        text = text.replace(reason, "")
+    return replace(hint, text=text)
 
 
 _REASONS = {
-    GCC: "-fopt-info-vec-missed prints",
-    CLANG: "-Rpass-missed=loop-vectorize -Rpass-analysis=loop-vectorize print",
-    ANY: "gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize print",
+    GCC: "; -fopt-info-vec-missed prints the reason",
+    CLANG: "; -Rpass-missed=loop-vectorize -Rpass-analysis=loop-vectorize print the reason",
+    ANY: "; gcc -fopt-info-vec-missed and clang -Rpass-missed=loop-vectorize print the reason",
 }
-"""The options that print why a compiler did not vectorise a loop."""
+"""The ends of hints that name options that print why a compiler did not vectorise a loop."""
 
 
 def _is_plain(facts: KernelResult) -> bool:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from incc.frontends.remarks import Remark
 from incc.report import types as t
+from incc.report.hints.vectors import without_reason
 
 At = tuple[str, int, int]
 """File, line and column."""
@@ -100,7 +101,7 @@ _INTERNAL = re.compile(r":? *(?:(?:load|store|stmt|statement):? )?[^ ]*\b[a-z.]*
 def set_remarks(
     kernels: Sequence[t.KernelReport], places: Sequence[Mapping[int, At]], remarks: Sequence[Remark], folder: str
 ) -> None:
-    """Set the remarks of a unit's kernels.
+    """Set the remarks of a unit's kernels, whose hints then need not say how to get the compiler's reasons.
 
     `places` holds for each kernel those of its instructions, with the branch last; file names are relative to `folder`.
     """
@@ -124,6 +125,8 @@ def set_remarks(
             at_branch = [remark for remark in loops.get(here[-1], []) if remark.by == _UNROLLER]
             chosen = [*_of_kernel(kernel, _of_loop(loops, here)), *at_branch[:1]]
             kernel.remarks = [_remark(remark, kernel) for remark in dict.fromkeys(chosen)]
+            if any(remark.kind == "not-vectorised" and remark.why for remark in chosen):
+                kernel.hints = [without_reason(hint) for hint in kernel.hints]
 
 
 def _consistent(loops: Mapping[At, list[Remark]], kernel: t.KernelReport) -> Mapping[At, list[Remark]]:

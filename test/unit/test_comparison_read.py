@@ -208,7 +208,8 @@ def test_a_recorded_report_is_read() -> None:
     for instruction in entry.instructions():
         validate("InstructionReport", instruction)
     recorded = json.loads(RECORDED.read_text())["units"][0]["kernels"][0]
-    assert msgspec.to_builtins(entry.instructions()) == recorded["instructions"]
+    # Older reports do not place instructions in their function.
+    assert msgspec.to_builtins(entry.instructions()) == [{**each, "offset": -1} for each in recorded["instructions"]]
     assert msgspec.to_builtins(entry.kernel.memory) == recorded["memory"]
     assert entry.kernel.measured
     assert entry.kernel.measured.cycles == 1.40242

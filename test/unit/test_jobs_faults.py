@@ -265,7 +265,7 @@ def test_incc_report_takes_jobs_only_when_told_to(
     (reports / ".incc" / "jobs" / "j1" / SEAL).unlink()
     assert main(["--drain", str(reports)]) == 0
     captured = capfd.readouterr()
-    assert "1 job not analysed, because no incc of this user left it there" in captured.err
+    assert "1 job not analysed: not left there by an incc of this user" in captured.err
     assert captured.out.startswith("1 kernel of 1 unit")
 
 
