@@ -362,9 +362,9 @@ def _expected(row: r.RankingRow) -> float:
 
 
 def _worth(row: r.RankingRow, share: float) -> tuple[float, ...]:
-    """Return the order of a row with weights: by what its advice saves of the time, then by what might be saved."""
+    """Return the order of a row with weights: by what its advice saves of the time, then by its time."""
     saved = share * _expected(row)
-    return (-saved if saved >= _MATTERS else 0.0, -share * row.headroom.share, -share)
+    return (-saved if saved >= _MATTERS else 0.0, -share)
 
 
 def _unweighted(row: r.RankingRow) -> tuple[float, ...]:
