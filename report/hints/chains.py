@@ -212,6 +212,8 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
     checks = build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS
     if any(arithmetic.packed for arithmetic in sums) or (floating and not waits):
         return None
+    if any(_recurrence_kind(chain, facts) for chain in chains):
+        return None  # a hash, for example, is no sum
     change = "add up in a local variable and store it after the loop"
     advice = advise("vectorise" if build.reorders else "reassociate", build) if floating else None
     gain: Fraction | None

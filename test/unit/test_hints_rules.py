@@ -332,6 +332,15 @@ def test_integers_that_may_stay_scalar(body: str) -> None:
     assert "scalar-arithmetic" not in hints(body, "-O2")
 
 
+def test_a_stored_hash_is_no_sum() -> None:
+    body = "movq (%rdi,%rax,8), %rcx\nimulq %r9, %rcx\naddq %rcx, %r8\nrolq $31, %r8\nimulq %r10, %r8\nmovq %r8, (%rsi)"
+    found = hints(body, "-O3")
+    assert "stored-accumulator" not in found
+    assert "recurrence" in found
+    added = body.replace("rolq $31, %r8\nimulq %r10, %r8\n", "")
+    assert "stored-accumulator" in hints(added, "-O3")
+
+
 @pytest.mark.parametrize(
     ("body", "end"),
     [
