@@ -104,7 +104,7 @@ def read_report(text: bytes, where: str, line: int = 1) -> t.AnalysisReport:
         raise InputError(malformed(text, where, line, error)) from None
     if report.schema_version != SCHEMA_VERSION:
         raise unsupported(report.schema_version, place)
-    _check_pressure(report, place)
+    _check_consistency(report, place)
     return report
 
 
@@ -165,16 +165,46 @@ def unsupported(version: object, place: str) -> InputError:
     )
 
 
-def _check_pressure(report: t.AnalysisReport, place: str) -> None:
-    """Refuse an instruction without one figure for each resource: views iterate over both together."""
+def _check_consistency(report: t.AnalysisReport, place: str) -> None:
+    """Refuse figures that are not one for each resource, and numbers of instructions that a kernel lacks.
+
+    Views iterate over figures and resources together, and look up instructions by their numbers.
+    """
     for u, unit in enumerate(report.units):
         for k, kernel in enumerate(unit.kernels):
-            expected = len(kernel.resources)
-            for n, instruction in enumerate(kernel.instructions):
-                if len(instruction.pressure) != expected:
-                    at = f"$.units[{u}].kernels[{k}].instructions[{n}].pressure"
-                    figures = len(instruction.pressure)
-                    raise InputError(f"{place}: {at}: {figures} figures for {expected} resources")
+            at = f"{place}: $.units[{u}].kernels[{k}]"
+            resources = len(kernel.resources)
+            lists = [(f"instructions[{n}].pressure", i.pressure) for n, i in enumerate(kernel.instructions)]
+            lists += [("simulated.port_uops", kernel.simulated.port_uops)] if kernel.simulated else []
+            for name, figures in lists:
+                if len(figures) != resources:
+                    raise InputError(f"{at}.{name}: {len(figures)} figures for {resources} resources")
+            count = len(kernel.instructions)
+            if [instruction.index for instruction in kernel.instructions] != [*range(count)]:
+                raise InputError(f"{at}.instructions: their indices are not 0 to {count - 1} in this order")
+            if (index := max(_referenced(kernel), default=-1)) >= count:
+                raise InputError(f"{at}: no instruction {index}, which other parts of the kernel refer to")
+
+
+def _referenced(kernel: t.KernelReport) -> Iterator[int]:
+    """Yield the numbers of instructions that the parts of a kernel refer to."""
+    yield from kernel.critical_path.instructions
+    for chain in kernel.chains:
+        yield from chain.instructions
+    for step in (*kernel.critical_path.steps, *(step for chain in kernel.chains for step in chain.steps)):
+        yield from (step.producer, step.to)
+    for dependency in kernel.dependencies:
+        yield from (dependency.producer, dependency.to)
+    for cause in kernel.range.causes if kernel.range else ():
+        yield from cause.instructions
+    yield from (unknown.index for unknown in kernel.unknown_instructions)
+    if kernel.timeline:
+        yield from (event.instruction for event in kernel.timeline.events)
+        yield from (uop.instruction for uop in kernel.timeline.uops)
+    if kernel.waits:
+        yield from (wait.instruction for wait in (*kernel.waits.ports, *kernel.waits.blocked))
+        for wait in kernel.waits.inputs:
+            yield from (wait.instruction, wait.producer)
 
 
 def malformed(text: bytes, where: str, line: int, error: Exception) -> str:

@@ -310,6 +310,12 @@ def test_places_of_mistakes(tmp_path: pathlib.Path, report: Any) -> None:
     found = changed(lambda k: k["instructions"][0]["pressure"].append(1.0), True)
     wanted = len(report["units"][0]["kernels"][1]["resources"])
     assert found == f"2: $.units[0].kernels[1].instructions[0].pressure: {wanted + 1} figures for {wanted} resources"
+    found = changed(lambda k: k["simulated"]["port_uops"].pop(), True)
+    assert found == f"2: $.units[0].kernels[1].simulated.port_uops: {wanted - 1} figures for {wanted} resources"
+    found = changed(lambda k: k["instructions"][0].update(index=1), True)
+    assert "kernels[1].instructions: their indices are not 0 to " in found
+    found = changed(lambda k: k["critical_path"].update(instructions=[99]), True)
+    assert found == "2: $.units[0].kernels[1]: no instruction 99, which other parts of the kernel refer to"
     assert "kernels[1].kind: invalid enum value 'x'" in changed(lambda k: k.update(kind="x"))
     assert "kernels[1].content_hash" in changed(lambda k: k.update(content_hash="x"))
 
