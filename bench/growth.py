@@ -25,6 +25,10 @@ def _function(name: str, body: str) -> str:
     return f"\t.globl {name}\n\t.type {name}, @function\n{name}:\n{body}\tret\n\t.size {name}, .-{name}\n"
 
 
+ONE = _function("one", f".One:\n{LOOP}\tjne .One\n")
+"""Something to analyse beside what has no loop."""
+
+
 def functions(n: int) -> str:
     return "".join(_function(f"f{i}", f".L{i}:\n{LOOP}\tjne .L{i}\n") for i in range(n))
 
@@ -59,13 +63,11 @@ def irreducible(n: int) -> str:
 
 
 def labels(n: int) -> str:
-    return _function(
-        "f", "".join(f".L{i}:\n\taddq $1, %rax\n\tjne .L{i + 1}\n" for i in range(n)) + f".L{n}:\n"
-    ) + loops(1)
+    return _function("f", "".join(f".L{i}:\n\taddq $1, %rax\n\tjne .L{i + 1}\n" for i in range(n)) + f".L{n}:\n") + ONE
 
 
 def directives(n: int) -> str:
-    return loops(1) + "\t.data\n" + "".join(f"d{i}:\n\t.long {i}\n\t.p2align 3\n" for i in range(n))
+    return ONE + "\t.data\n" + "".join(f"d{i}:\n\t.long {i}\n\t.p2align 3\n" for i in range(n))
 
 
 def lines(n: int) -> str:
@@ -88,7 +90,7 @@ def stores(n: int) -> str:
 
 
 def straight(n: int) -> str:
-    return _function("f", "\taddq $1, %rax\n" * n) + loops(1)
+    return _function("f", "\taddq $1, %rax\n" * n) + ONE
 
 
 def sections(n: int) -> str:
@@ -98,7 +100,7 @@ def sections(n: int) -> str:
 
 
 def calls(n: int) -> str:
-    return _function("f", "".join(f"\tcall g{i}\n\tmovq v{i}(%rip), %rax\n" for i in range(n))) + loops(1)
+    return _function("f", "".join(f"\tcall g{i}\n\tmovq v{i}(%rip), %rax\n" for i in range(n))) + ONE
 
 
 TEXTS: dict[str, tuple[Callable[[int], str], int]] = {
@@ -131,7 +133,7 @@ def assembled(folder: Path, text: str, name: str) -> Path:
 def archive(folder: Path, n: int) -> Path:
     """A static library of `n` objects, each with a loop of its own."""
     files = []
-    data = assembled(folder, loops(1), "one").read_bytes()
+    data = assembled(folder, ONE, "one").read_bytes()
     for i in range(n):
         files.append(folder / f"m{i}.o")
         files[-1].write_bytes(data)

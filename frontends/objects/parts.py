@@ -17,20 +17,23 @@ from incc.frontends.elf import ALLOCATED, EXECUTABLE, MAGIC, OBJECT, ElfError, r
 from incc.frontends.objects.read import mapped, read
 from incc.frontends.objects.spans import Addresses
 
-PART = 1 << 19
+PART = 1 << 18
 """Bytes of code in a part. An analysis takes about 130 MB for each megabyte of code, and 300 MB with all details."""
 
-_LONGEST_FUNCTION = PART
+LARGE = 1 << 20
+"""Bytes of code in a file that is divided."""
+
+_LONGEST_FUNCTION = 1 << 19
 """Bytes of code without a symbol from which on functions are looked up in the tables for unwinding."""
 
 
 def code_parts(source: str | bytes) -> list[Addresses]:
-    """Return ranges of `Section.debug_address` that divide the code of an ELF file, none for one of up to two parts.
+    """Return ranges of `Section.debug_address` that divide the code of a large ELF file, none for other files.
 
     Raises OSError.
     """
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
-    if size <= PART:
+    if size <= LARGE:
         return []
     data = source if isinstance(source, bytes) else mapped(source)
     try:
@@ -46,7 +49,7 @@ def code_parts(source: str | bytes) -> list[Addresses]:
             if section.flags & ALLOCATED and section.flags & EXECUTABLE
         ]
     )
-    if sum(length for _, length in sections) <= 2 * PART:
+    if sum(length for _, length in sections) <= LARGE:
         return []
     return list(_divided(sections))
 

@@ -218,6 +218,11 @@ def _address(i: Instruction) -> str:
     return f"{registers} {scale}"
 
 
+_MOST_OTHERS = 50_000
+"""The most instructions besides twice the chosen ones of functions that these jump into. Without symbols functions are
+not told apart, so that most of them seem to jump into each other."""
+
+
 class _Code:
     """The instructions of an executable section, by number.
 
@@ -247,11 +252,15 @@ class _Code:
         if section.chosen is None:
             self._disassemble(self._cuts)
         else:
-            chosen, before = set(section.chosen), 0
-            while len(chosen) > before:
-                before = len(chosen)
+            self._disassemble(sorted(section.chosen))
+            most = 2 * len(self.offsets) + _MOST_OTHERS
+            chosen = set(section.chosen)
+            while not chosen.issuperset(others := self._jumped_into()):
+                chosen |= others
                 self._disassemble(sorted(chosen))
-                chosen |= self._jumped_into()
+                if len(self.offsets) > most:
+                    self._disassemble(sorted(section.chosen))
+                    break
 
     def _disassemble(self, begins: Sequence[int]) -> None:
         """Disassemble from each of these offsets up to the next place where something begins."""

@@ -46,6 +46,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(parts, "PART", 1000)
+    monkeypatch.setattr(parts, "LARGE", 2000)
     parts._kept.cache_clear()
     yield
     parts._kept.cache_clear()

@@ -107,7 +107,7 @@ def _in_parts(files: Iterable[CodeFile], problems: list[str]) -> Iterator[CodeFi
     """Yield the parts of large files in their place, so that results are there early and memory is bounded."""
     for file in files:
         of_file: Sequence[Addresses] = ()
-        if file.size() > parts.PART:
+        if file.size() > parts.LARGE:
             try:
                 of_file = parts.code_parts(file.source())
             except OSError as error:
