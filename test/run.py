@@ -97,9 +97,14 @@ def fuzz_tests() -> Outcome:
     command = [sys.executable, "-m", "test.fuzz", "--seconds=60", "--seed=1", f"-j{len(os.sched_getaffinity(0))}"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8", errors="replace")
     sys.stdout.write(done.stdout)
-    counted = re.search(r"^fuzz: \d+ runs of (\d+) kinds .*, (\d+) finds", done.stdout, re.MULTILINE)
+    return read_fuzz(done.stdout, done.returncode)
+
+
+def read_fuzz(output: str, status: int) -> Outcome:
+    """From the fuzzer's last line."""
+    counted = re.search(r"^fuzz: \d+ runs of (\d+) kinds .*, (\d+) finds$", output, re.MULTILINE)
     kinds, finds = (int(counted[1]), int(counted[2])) if counted else (0, 1)
-    return Outcome(max(kinds - finds, 0), max(finds, int(done.returncode != 0)))
+    return Outcome(max(kinds - finds, 0), max(finds, int(status != 0)))
 
 
 def wanted(reason: str) -> str:

@@ -60,7 +60,7 @@ class Malformed:
         self.skipped.append(f"{place}: {reason}")
 
 
-MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError)
 """Errors that a malformed record causes."""
 
 # --- options ---------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def read_json_lines(path: str, malformed: Malformed) -> Iterator[tuple[str, dict
                     data = json.loads(line)
                     if not isinstance(data, dict):
                         raise ValueError("not an object")
-                except ValueError as e:
+                except (ValueError, RecursionError) as e:
                     malformed.add(f"{path}:{number}", ValueError(f"not a JSON object: {e}"), "")
                     continue
                 yield f"{path}:{number}", data

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from run import Outcome, read_junit, read_lit, skipped_tests, wanted
+from run import Outcome, read_fuzz, read_junit, read_lit, skipped_tests, wanted
 
 LIT = [
     ("incc :: asm/loops.test", "PASS", ""),
@@ -67,3 +67,10 @@ def test_a_runner_that_fails_counts_as_a_failure(tmp_path: Path) -> None:
 )
 def test_what_is_wanted(reason: str, want: str) -> None:
     assert wanted(reason) == want
+
+
+def test_fuzzer() -> None:
+    line = "fuzz: 412 runs of 15 kinds in 61 s from seed 1, {} finds\n"
+    assert read_fuzz("     412 elf\n" + line.format(0), 0) == Outcome(15, 0)
+    assert read_fuzz(line.format(2), 1) == Outcome(13, 2)
+    assert read_fuzz("Traceback", 1) == Outcome(0, 1)

@@ -184,17 +184,26 @@ def _fusion_classes(read: _Read) -> dict[str, tuple[str, ...]]:
     return {mnemonics.replace(" ", "_"): jumps for mnemonics, jumps in read.fusion.items()}
 
 
+_MOST = 1e6
+"""The largest number of cycles or µops of an instruction in a record."""
+
+
 def _check(data: dict[str, Any]) -> None:
     """Check a record. Raises KeyError, TypeError, ValueError or AttributeError on one that makes no sense."""
-    float(data["slots"])
-    for name, count in data["seen"].items():
-        if float(count) < 0:
-            raise ValueError(f"{count} µops seen on {name}")
+    _check_number(data["slots"])
+    for count in data["seen"].values():
+        _check_number(count)
     for to, source, cycles in data["latency"]:
-        if not isinstance(to, str) or not isinstance(source, str) or float(cycles) < 0:
-            raise ValueError(f"latency from {source!r} to {to!r} of {cycles!r}")
+        if not isinstance(to, str) or not isinstance(source, str):
+            raise ValueError(f"latency from {source!r} to {to!r}")
+        _check_number(cycles)
     if data["tp"] is not None:
-        float(data["tp"])
+        _check_number(data["tp"])
+
+
+def _check_number(value: Any) -> None:
+    if not isinstance(value, (int, float)) or not 0 <= value <= _MOST:
+        raise ValueError(f"{value!r} is no number of cycles or µops")
 
 
 def complete(forms: Forms) -> None:

@@ -15,13 +15,14 @@ _WORDS = (
     "-c -x c a.c -",
     "a.c -o a.out", "-c a.c a.c", "-c missing.c", "-fsyntax-only a.c", "-c -x assembler a.c", "-c a.c -save-temps",
     "-c -x c - -o a.o", "-c a.c -o .", "-c a.c -pipe -o a.o", "-c -masm=intel a.c", "-c a.c -Wa,--noexecstack",
-    "-v -c a.c", "-c a.c -o a.o -Wincc", "-c a.c -D", "-nosuch -c a.c", "-c -- a.c", "-c a.c -include incc.toml",
+    "-v -c a.c", "-c a.c -D", "-nosuch -c a.c", "-c -- a.c", "-c a.c -include incc.toml",
 )  # fmt: skip
 _OWN = (
     "--analyze=r.json --analyze-format=json", "--analyze=r.txt", "--analyze=.", "--analyze=/dev/full",
     "--analyze=missing/x", "--analyze", "--analyze=r.txt --analyze-mcpu=nosuch", "--analyze=r.txt --analyze-remarks",
     "--analyze=r.txt --analyze-html=/dev/full", "--analyze-mode=lean --analyze=.", "--analyze-mode=full", "",
     "--analyze=r.txt --analyze-mcpu=skylake,znver4 --analyze-top=1", "--analyze=r.txt --analyze-where=cycles<1",
+    "-Wincc",
 )  # fmt: skip
 _TOML = (b"[analyze]\ncores = ['skylake', 'nosuch']\n", b"[thresholds]\nfail-if = ['cycles > 0']\n", b"[[", b"")
 
