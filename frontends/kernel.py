@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.support.quantities import Count, Positive
 
@@ -309,6 +310,8 @@ class MemoryAccess(msgspec.Struct, frozen=True, kw_only=True):
     """As in RegisterAccess."""
     elements: int = 1
     """The number of separate accesses (gathers, scatters)."""
+    scalable: bool = False
+    """The size and the displacement, or the number of elements, grow with the length of vectors (`with_vectors`)."""
 
 
 class Affine(msgspec.Struct, frozen=True):
@@ -322,6 +325,8 @@ class Affine(msgspec.Struct, frozen=True):
     terms: tuple[tuple[str, int], ...]
     """(root, coefficient), over full-width (64-bit, or 32-bit zero-extended) general-purpose registers."""
     constant: int
+    scalable: bool = False
+    """The constant grows with the length of vectors (`with_vectors`)."""
 
 
 class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
@@ -335,6 +340,8 @@ class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """Bits of the registers."""
     operations: int
     """Additions, multiplications, divisions … of one instruction (8 for a fused multiply-add of 4 doubles)."""
+    scalable: bool = False
+    """Width and operations grow with the length of vectors (`with_vectors`)."""
 
 
 class Sum(msgspec.Struct, frozen=True):
@@ -472,3 +479,33 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
     They are units of the number from which the code before the loop computes its number of iterations: mostly
     iterations of the source's loop.
     """
+
+
+SHORTEST_VECTOR = 128
+"""The bits of scalable vectors in decoded kernels: code does not say how long they are."""
+
+
+def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
+    """Return a decoded kernel with scalable vectors of so many bits."""
+    times = bits // SHORTEST_VECTOR
+    if times <= 1:
+        return kernel
+    return replace(kernel, instructions=tuple([_with_vectors(i, times) for i in kernel.instructions]))
+
+
+def _with_vectors(i: Instruction, times: int) -> Instruction:
+    changes: dict[str, Any] = {}
+    if any(m.scalable for m in i.memory):
+        changes["memory"] = tuple([_longer(m, times) if m.scalable else m for m in i.memory])
+    if i.affine is not None and i.affine.scalable:
+        changes["affine"] = replace(i.affine, constant=times * i.affine.constant)
+    if i.arithmetic is not None and i.arithmetic.scalable:
+        width, operations = times * i.arithmetic.width, times * i.arithmetic.operations
+        changes["arithmetic"] = replace(i.arithmetic, width=width, operations=operations)
+    return replace(i, **changes) if changes else i
+
+
+def _longer(m: MemoryAccess, times: int) -> MemoryAccess:
+    if m.elements > 1:
+        return replace(m, elements=times * m.elements)
+    return replace(m, size=times * m.size, displacement=times * m.displacement)

@@ -15,7 +15,7 @@ from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
 from incc.core.altered import UNALTERED, AlteredCore, alter
 from incc.core.places import ArrayPlaces, place_arrays
 from incc.core.prediction import BoundName, bounds_of, limiting, predicted
-from incc.frontends.kernel import KernelCode
+from incc.frontends.kernel import KernelCode, with_vectors
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN, BoundKernel
 from incc.models.model import Form, MachineModel, ModelError
@@ -178,6 +178,7 @@ def analyze_kernel(
     Raises:
         ValueError: if the kernel cannot be analysed on this core, or a requested change cannot be applied to it.
     """
+    kernel = with_vectors(kernel, model.parameters["scalable_vector_bits"])
     if settings.alignment >= 0:
         kernel = replace(kernel, alignment=settings.alignment)
     try:

@@ -31,7 +31,7 @@ def affine(mnemonic: str, operands: Sequence[Operand]) -> Affine | None:
     if mnemonic == "lsl" and len(rest) == 2 and rest[1].value is not None:
         return Affine(_root(target), _terms(rest[0], 1 << rest[1].value), 0)
     if mnemonic in _LENGTHS and rest[-1].value is not None:
-        return Affine(_root(target), _terms(rest[0], 1), rest[-1].value * _LENGTHS[mnemonic])
+        return Affine(_root(target), _terms(rest[0], 1), rest[-1].value * _LENGTHS[mnemonic], scalable=True)
     if mnemonic[:3] in ("inc", "dec"):
         return _count(target, mnemonic, rest)
     return None
@@ -50,7 +50,7 @@ def _write_back(operand: Operand) -> Affine | None:
     if address is None or not address.written_back or address.step is None:
         return None
     root = address.base.root
-    return Affine(root, ((root, 1),), address.step * (GRANULE if address.vectors else 1))
+    return Affine(root, ((root, 1),), address.step)
 
 
 def _move(target: Operand, source: Operand) -> Affine | None:
@@ -82,4 +82,4 @@ def _count(target: Operand, mnemonic: str, rest: Sequence[Operand]) -> Affine | 
         return None
     for operand in rest[1:]:
         step *= operand.value or 1
-    return Affine(_root(target), _terms(target, 1), step if mnemonic.startswith("inc") else -step)
+    return Affine(_root(target), _terms(target, 1), step if mnemonic.startswith("inc") else -step, scalable=True)

@@ -55,7 +55,12 @@ def arithmetic(mnemonic: str, operands: Sequence[Operand]) -> Arithmetic | None:
     element = _ELEMENT_BITS[shape[2]]
     width = int(shape[1]) * element if shape[1] else 8 * GRANULE
     return Arithmetic(
-        packed=True, floating=floating, element=element, width=width, operations=count * (width // element)
+        packed=True,
+        floating=floating,
+        element=element,
+        width=width,
+        operations=count * (width // element),
+        scalable=not shape[1],
     )
 
 

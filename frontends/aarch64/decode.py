@@ -187,8 +187,16 @@ def _memory(rule: Rule, mnemonic: str, operands: Sequence[Operand]) -> tuple[Mem
         store="store" in rule.memory,
         operand=at,
         elements=elements,
+        scalable=_is_scalable(structure, data),
     )
     return (access,)
+
+
+def _is_scalable(structure: re.Match[str] | None, data: Sequence[Operand]) -> bool:
+    """Return True if whole vectors or predicates of SVE are loaded or stored, and no repeated element."""
+    return bool(data and data[0].registers and data[0].registers[0].width > 8 * GRANULE) and not (
+        structure and structure[2]
+    )
 
 
 def _plain_size(rule: Rule, mnemonic: str, data: Sequence[Operand]) -> int:

@@ -118,6 +118,8 @@ class Parameters:
     """Cycles for which a load across two lines holds its port beyond the first cycle."""
     memory_bits = Parameter(kind=whole(), default=0, read_by=BINDING, unit="bits")
     """Width of one access; wider accesses take several µops, all of them loads or stores; 0: no limit."""
+    scalable_vector_bits = Parameter(kind=whole(), default=0, read_by=BINDING, unit="bits")
+    """Length of scalable vectors (SVE); 0: none, or the shortest, 128 bits."""
     slow_256bit_memory = Parameter(kind=FLAG, default=False, read_by=MEMORY)
     """Loads and stores of 256 bits hold their port for two cycles."""
     store_commit_bytes = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="bytes")

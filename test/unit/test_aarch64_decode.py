@@ -172,9 +172,9 @@ def test_memory(text: str, expected: str) -> None:
         ("lsl x0, x1, 3", Affine("x0", (("x1", 8),), 0)),
         ("ldr d0, [x1], -8", Affine("x1", (("x1", 1),), -8)),
         ("str d0, [x1, 8]!", Affine("x1", (("x1", 1),), 8)),
-        ("incw x0", Affine("x0", (("x0", 1),), 4)),
-        ("decb x0, all, mul 2", Affine("x0", (("x0", 1),), -32)),
-        ("addvl x0, x1, 2", Affine("x0", (("x1", 1),), 32)),
+        ("incw x0", Affine("x0", (("x0", 1),), 4, scalable=True)),
+        ("decb x0, all, mul 2", Affine("x0", (("x0", 1),), -32, scalable=True)),
+        ("addvl x0, x1, 2", Affine("x0", (("x1", 1),), 32, scalable=True)),
         ("add x0, x1, w2, sxtw 2", None),
         ("add x0, x1, x2, lsr 2", None),
         ("mov x0, v0.d[0]", None),
@@ -212,6 +212,24 @@ def test_every_rule_concerns_a_mnemonic_that_compilers_or_the_manual_have() -> N
 
 def test_every_statement_of_compilers_is_known() -> None:
     assert [text for text in STATEMENTS if not is_known(decode(text).mnemonic)] == []
+
+
+def test_vectors_are_as_long_as_the_core_has_them() -> None:
+    """A64FX has 512 bits: four times the bytes, steps, elements and operations of the shortest vectors."""
+    (kernel,) = kernels(
+        ".L1:\n\tld1d z0.d, p0/z, [x0, #1, mul vl]\n\tld1w z1.s, p0/z, [x1, z2.s, uxtw]\n\tld1rd z3.d, p0/z, [x2, 8]\n"
+        "\tldr q4, [x3, 16]\n\tfmla z0.d, p0/m, z1.d, z3.d\n\tfmul v5.2d, v5.2d, v4.2d\n\tincb x0\n"
+        "\tadd x3, x3, 16\n\tb.ne .L1\n"
+    )
+    made = analyze_kernel(kernel, load("a64fx")).kernel
+    memory = [(m.size, m.displacement, m.elements) for i in made.instructions for m in i.memory]
+    assert memory == [(64, 64, 1), (4, 0, 16), (8, 8, 1), (16, 16, 1)]
+    assert [i.affine.constant for i in made.instructions if i.affine] == [64, 16]
+    assert [(i.arithmetic.width, i.arithmetic.operations) for i in made.instructions if i.arithmetic] == [
+        (512, 16),
+        (128, 2),
+    ]
+    assert analyze_kernel(kernel, load("neoverse-v2")).kernel == kernel
 
 
 # --- properties -------------------------------------------------------------------------------------------------------
