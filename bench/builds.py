@@ -7,9 +7,11 @@ which has to find them itself. What two plain builds make alike must be made ali
 configure writes, and all that the build makes. What differs between the two (dates, times of tests) is no fault and is
 counted.
 
-Printed are, for each way: sources with a report, kernels, instructions that the model does not know, processor and
-wall time of the build as multiples of the plain one (the faster of the two), and whether files, configuration and
-tests agree.
+Printed are, for each way: sources with a report, kernels, loops of system headers that are only counted, instructions
+that the model does not know, processor and wall time of the build with all workers as multiples of the plain one (the
+faster of the two), and whether files, configuration and tests agree. What is compiled while a project is configured is
+not counted. At the end come the geometric means of the processor time and the goals. `--stages` prints for `deferred`
+in which parts of the analysis the time goes; it takes three times as long under the profiler.
 
 Sources come from Debian's archive through `apt-get source`, with the mirrors that apt is set up for, or from PyPI, and
 stay in DIR.
@@ -28,6 +30,7 @@ import pathlib
 import re
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tarfile
@@ -72,8 +75,11 @@ that was configured without incc, under incc-build; configured: also configured 
 CMake the paths of its links; again: as build, a second time with the cache filled.
 """
 
+GOALS = {"off": 1.01, "lean": 1.35, "full": 2.2, "build": 1.35, "again": 1.08}
+"""The greatest geometric means of the processor time that are wanted."""
+
 HEADING = (
-    f"{'project':9} {'way':11} {'units':>6} {'kernels':>8} {'unknown':>8} {'CPU':>6} {'wall':>6}  "
+    f"{'project':9} {'way':11} {'units':>6} {'kernels':>8} {'system':>7} {'unknown':>8} {'CPU':>6} {'wall':>6}  "
     "files, configuration, tests"
 )
 
@@ -112,6 +118,7 @@ def main() -> int:
     parser.add_argument("--cc", default="gcc", help="the C compiler that `cc` and `gcc` stand for (gcc)")
     parser.add_argument("--cxx", default="g++", help="likewise (g++)")
     parser.add_argument("--json", type=pathlib.Path, help="also write the rows to this file")
+    parser.add_argument("--stages", action="store_true", help="print the parts of the analysis (of `deferred`)")
     options = parser.parse_args()
     ways = options.ways.split(",")
     unknown = [f"way {w}" for w in ways if w not in WAYS] + [
@@ -144,6 +151,11 @@ def main() -> int:
         for row in compared(name, project, Sources(archive, within), folder, ways, options, incc):
             rows.append(row)
             print(line(row), flush=True)
+    for way in ways:
+        if factors := [row["cpu"] for row in rows if row["way"] == way and "cpu" in row]:
+            goal = f", goal {GOALS[way]:.2f}" if way in GOALS else ""
+            mean = statistics.geometric_mean(factors)
+            print(f"{way}: geometric mean {mean:.2f}, largest {max(factors):.2f}{goal}")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
     return 0 if all(row.get("same", True) for row in rows) else 1
@@ -153,7 +165,7 @@ def line(row: dict[str, Any]) -> str:
     if "problem" in row:
         return f"{row['project']:9} {row['way']:11} {row['problem']}"
     return (
-        f"{row['project']:9} {row['way']:11} {row['units']:6} {row['kernels']:8} {row['unknown']:8} "
+        f"{row['project']:9} {row['way']:11} {row['units']:6} {row['kernels']:8} {row['system']:7} {row['unknown']:8} "
         f"{row['cpu']:6.2f} {row['wall']:6.2f}  {row['said']}"
     )
 
@@ -203,6 +215,8 @@ def compared(
             yield {"project": name, "way": way, "problem": f"FAILS with incc: {run.failed}", "same": False}
         else:
             row = {"project": name, "way": way, "cpu": run.cpu / cpu, "wall": run.wall / wall}
+            if way == "deferred" and options.stages:
+                print_stages(reports, cpu)
             yield row | outcome(plain, run, reports, way)
 
 
@@ -290,6 +304,9 @@ def built(
         links_of_build = pathlib.Path(added.get("XDG_DATA_HOME", "")) / "incc" / "links"
         renamed = (bytes(links_of_build), bytes(front)) if way == "configured" else None
         configured = digests(source, renamed)
+        # Some projects compile programs for their configuration.
+        if reported := added.get("INCC_OUTPUT", reports):
+            emptied(pathlib.Path(reported))
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         if step(project.build.format(jobs=jobs), variables, wrapped):
             return Run(failed=project.build)
@@ -346,14 +363,65 @@ def differing(both: list[dict[str, str]], made: dict[str, str]) -> list[str]:
 
 
 def counted(reports: pathlib.Path) -> dict[str, int]:
-    units = kernels = unknown = 0
+    units = kernels = system = unknown = 0
     for path in reports.glob("*.json"):
         with contextlib.suppress(ValueError, KeyError):
             for unit in json.loads(path.read_bytes())["units"]:
                 units += 1
                 kernels += len(unit["kernels"])
+                system += unit["system_loops"]
                 unknown += sum(len(kernel["unknown_instructions"]) for kernel in unit["kernels"])
-    return {"units": units, "kernels": kernels, "unknown": unknown}
+    return {"units": units, "kernels": kernels, "system": system, "unknown": unknown}
+
+
+# --- the parts of an analysis -----------------------------------------------------------------------------------------
+
+# Functions that make up a part, and those within them that belong to another one, by file and name.
+STAGES = {
+    "parse, find loops": (["pipeline.py:read_assembly", "pipeline.py:select"], []),
+    "assembler": (["x86/assembler.py:assemble"], []),
+    "decode": (["pipeline.py:decode_unit"], ["x86/assembler.py:assemble"]),
+    "bind": (["binding/bind.py:bind"], []),
+    "simulate": (["core/analysis.py:_predict"], []),
+    "what-ifs": (["core/analysis.py:_more_simulations"], []),
+    "paths, ranges": (["core/ways.py:analyze_ways", "core/ranges.py:find_range"], []),
+    "calls": (["pipeline.py:_with_calls"], []),
+    "hints": (["hints/__init__.py:hints"], []),
+    "report": (["report/build.py:unit_report"], ["core/ranges.py:find_range", "hints/__init__.py:hints"]),
+    "write": (["jobs.py:_put"], []),
+}
+
+
+def print_stages(reports: pathlib.Path, plain: float) -> None:
+    """Analyse copies of the jobs of a folder under the profiler, and print the share of each part of the time."""
+    place = reports.with_name("stages")
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(reports, place)
+    program = (
+        "import cProfile, pstats, sys, json, pathlib, time\n"
+        "from incc.driver.builds.jobs import run_job\n"
+        "from incc.driver.builds.workers import load_everything\n"
+        "from incc.driver.messages import collect_seldom\n"
+        "load_everything(); collect_seldom()\n"
+        "jobs = sorted(pathlib.Path(sys.argv[1], '.incc/jobs').iterdir())\n"
+        "profile = cProfile.Profile(time.process_time)\n"
+        "profile.enable()\n"
+        "for job in jobs: run_job(str(job))\n"
+        "profile.disable()\n"
+        "stats = pstats.Stats(profile)\n"
+        "print(json.dumps([[f'{file}:{name}', v[3]] for (file, _, name), v in stats.stats.items()]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(place)], check=True, capture_output=True, text=True)
+    shutil.rmtree(place)
+    times: list[tuple[str, float]] = json.loads(done.stdout)
+
+    def of(functions: list[str]) -> float:
+        return sum(seconds for name, seconds in times if name.endswith(tuple(f"/{f}" for f in functions)))
+
+    whole = of(["jobs.py:run_job"])
+    parts = {stage: of(functions) - of(others) for stage, (functions, others) in STAGES.items()}
+    shares = ", ".join(f"{stage} {100 * seconds / whole:.0f} %" for stage, seconds in parts.items())
+    print(f"  of the analysis ({whole:.1f} s under the profiler, plain build {plain:.1f} s): {shares}")
 
 
 # --- sources ----------------------------------------------------------------------------------------------------------
