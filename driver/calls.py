@@ -152,7 +152,7 @@ def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region
     versions: dict[int, list[int]] = {}
     for n, part in enumerate(result.parts):
         replaces = part.role.of >= 0 and (part.role.name == "fallback" or part.role.instead)
-        if replaces and invariant_loads(result.results[n].kernel):
+        if replaces and _is_packed(result.results[part.role.of].kernel) and invariant_loads(result.results[n].kernel):
             versions.setdefault(part.role.of, []).append(n)
     if not versions:
         return result
@@ -172,6 +172,14 @@ def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region
                 if len(done[instead]) >= LEAST_ENTRIES:
                     replaced[main] = instead
     return replace(result, replaced=replaced)
+
+
+def _is_packed(kernel: KernelCode) -> bool:
+    """Return True for a loop with vectors, as versions are made of; an address is checked for no other."""
+    return any(
+        (i.arithmetic is not None and i.arithmetic.packed) or any(memory.size >= 16 for memory in i.memory)
+        for i in kernel.instructions
+    )
 
 
 def _function(
