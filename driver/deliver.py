@@ -14,7 +14,6 @@ from incc.driver.selection import selected
 from incc.report import types as t
 from incc.support.files import replace_file as replace_file
 from incc.support.files import write_all, write_file
-from incc.support.files import write_whole as write_whole
 
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
@@ -173,10 +172,7 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
 def write_rendered(path: str | None, render: Render) -> None:
     """Write a text to a file, else to standard output, without surrogates. Raises OSError, which names the file."""
     if path:
-        try:
-            write_whole(path, without_surrogates(render(PLAIN_WIDTH, False)))
-        except OSError as error:  # which may name a temporary file
-            raise OSError(error.errno, error.strerror, path) from None
+        write_file(path, without_surrogates(render(PLAIN_WIDTH, False)))
     else:
         write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
 

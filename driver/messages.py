@@ -71,7 +71,7 @@ def guarded(
     except UsageError as error:
         return fail(command, f"{error}; see {command} --help", error.status)
     except errors as error:
-        return fail(command, str(error), failed)
+        return fail(command, str(error), getattr(error, "status", failed))
     except OSError as error:
         if error.filename is None:
             _leave_output()

@@ -34,7 +34,7 @@ from incc.frontends.marks import Mark
 from incc.frontends.unit import Unit
 from incc.models import loading
 from incc.models.loading import Cpu, find_cpu, host_cpu_name, load
-from incc.models.model import MachineModel, ModelError
+from incc.models.model import MachineModel, ModelError, UnknownModelError
 from incc.report import types as t
 from incc.report import wording
 from incc.report.build import build_report, unit_report
@@ -44,6 +44,7 @@ from incc.report.source.demangle import choose_functions
 from incc.report.source.places import same_file
 from incc.report.unit_result import KernelPlace, UnitResult
 from incc.support.errors import AnalysisError as AnalysisError
+from incc.support.errors import UnknownCoreError
 from incc.support.files import write_file
 from incc.support.patience import TookTooLong, limited
 
@@ -166,6 +167,8 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) ->
     """
     try:
         return _choose_model(mcpu, command_cpu, model_path)
+    except UnknownModelError as error:
+        raise UnknownCoreError(str(error)) from error
     except ModelError as error:
         raise AnalysisError(str(error)) from error
 

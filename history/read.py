@@ -9,6 +9,7 @@ from incc.comparison.side import SideKernel, entries_of
 from incc.history.reports import unpacked
 from incc.history.store import Database, open_reading
 from incc.report import types as t
+from incc.report.documents import InputError
 
 
 def read_commit(path: str, name: str, take: Callable[[t.AnalysisReport], Any]) -> list[str]:
@@ -57,7 +58,10 @@ def entries_of_unit(database: Database, number: int) -> list[SideKernel]:
 
 def document(database: Database, number: int, body: int) -> t.AnalysisReport:
     """Return the report of a unit, which has this body, as it was added. Raises InputError."""
-    data = database.row("SELECT data FROM bodies WHERE id = ?", [body])[0]
+    row = database.row("SELECT data FROM bodies WHERE id = ?", [body])
+    if row is None:
+        raise InputError(f"{database.path}: damaged: the text of a report is not there")
+    data = row[0]
     kernels = database.rows(
         "SELECT b.data FROM unit_kernels l JOIN bodies b ON b.id = l.kernel WHERE l.unit = ? ORDER BY l.place", [number]
     )

@@ -90,6 +90,24 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.connection.close()
 
+    def damage(self) -> str:
+        """Return what is wrong with the values in the database, "" if they are as they were written.
+
+        SQLite lets any value be in any column. That is not checked before something goes wrong.
+        """
+        tables = [name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in tables:
+            for _, column, kind, is_required, *_ in list(self.rows(f'PRAGMA table_info("{table}")')):
+                types = [kind.lower(), *(["integer"] if kind == "REAL" else []), *([] if is_required else ["null"])]
+                wrong = f"""typeof("{column}") NOT IN ({", ".join(f"'{each}'" for each in types)})"""
+                if column == "command":
+                    wrong += f' OR NOT json_valid("{column}") OR json_type("{column}") <> \'array\''
+                if self.row(f'SELECT 1 FROM "{table}" WHERE {wrong} LIMIT 1'):
+                    return f"a value in {table}.{column} is of another type"
+        if row := self.row("PRAGMA foreign_key_check"):
+            return f"{row[0]} refers to something in {row[2]} that is not there"
+        return ""
+
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> Iterator[Any]:
         """Yield the rows of a query."""
         with problems(self.path):

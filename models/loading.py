@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.models import cache
-from incc.models.model import MachineModel, ModelError, ModelName, Tables, digest
+from incc.models.model import MachineModel, ModelName, Tables, UnknownModelError, digest
 
 CACHE_VERSION = 10
 """Raised with every change to the content of compiled tables (models/files/compile.py)."""
@@ -236,7 +236,9 @@ def search_places(search_path: Iterable[str]) -> list[str]:
     search_path = [p for p in search_path if p]
     for place in search_path:
         if not os.path.exists(place):
-            raise ModelError(f"no such folder or file of models: {place}")
+            raise UnknownModelError(f"no such folder or file of models: {place}")
+        if not os.path.isdir(place) and not (place.endswith(".toml") and os.path.isfile(place)):
+            raise UnknownModelError(f"{place}: neither a folder nor a model file (.toml)")
     from_environment = os.environ.get("INCC_MODEL_PATH", "").split(os.pathsep)
     return [p for p in (*search_path, *from_environment) if p] + [data_folder()]
 
@@ -245,7 +247,7 @@ def find_model(name: str, places: Sequence[str]) -> str:
     """Return the file of the model `name`. Raises ModelError with the closest names."""
     if name.endswith(".toml"):
         if not os.path.isfile(name):
-            raise ModelError(f"no such model file: {name}")
+            raise UnknownModelError(f"no such model file: {name}")
         return os.path.abspath(name)
     wanted = name.lower()
     if path := _file_of(wanted, places):
@@ -259,15 +261,15 @@ def find_model(name: str, places: Sequence[str]) -> str:
 
     close, why = cpu_names.nearest(wanted.replace("_", "-"))
     if close:
-        raise ModelError(f"no machine model of its own for {name!r} ({why}); the nearest is {close!r}")
+        raise UnknownModelError(f"no machine model of its own for {name!r} ({why}); the nearest is {close!r}")
     if why := cpu_names.without(wanted.replace("_", "-")):
-        raise ModelError(f"no machine model for {name!r}: it is {why}")
+        raise UnknownModelError(f"no machine model for {name!r}: it is {why}")
     names = {n for p in places for e in _index(p) for n in (e.name, *e.aliases)}
     near = difflib.get_close_matches(name, sorted(names), 5, 0.5) or difflib.get_close_matches(
         wanted, sorted(n.lower() for n in names), 5, 0.5
     )
     hint = f"did you mean {', '.join(near)}?" if near else "`incc-model list` shows the models"
-    raise ModelError(f"no machine model named {name!r}; {hint}")
+    raise UnknownModelError(f"no machine model named {name!r}; {hint}")
 
 
 def _file_of(wanted: str, places: Sequence[str]) -> str:

@@ -24,6 +24,13 @@ class ModelError(Exception):
     """A model cannot be found or read; the message names the file, and the line or the form where known."""
 
 
+class UnknownModelError(ModelError):
+    """There is no model of this name."""
+
+    status = 2
+    """The exit status of commands."""
+
+
 MOST_SLOTS = 1 << 16
 """The most issue slots of an instruction that is analysed.
 

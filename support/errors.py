@@ -9,6 +9,13 @@ class AnalysisError(Exception):
     """The analysis is not possible; the message tells the user why."""
 
 
+class UnknownCoreError(AnalysisError):
+    """The user has named a core without a model, or models that do not exist."""
+
+    status = 2
+    """The exit status of commands."""
+
+
 def nearest(name: str, names: Iterable[str], number: int = 1) -> Sequence[str]:
     """Return the names that are most similar to a misspelt one, at most `number`, the nearest first."""
     from difflib import get_close_matches

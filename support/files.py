@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
+import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
+
+from incc.support.signals import unfinished
 
 
 def no_file_name(name: str) -> OSError:
@@ -19,7 +25,9 @@ def _unread(path: str) -> OSError:
 
 
 def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = True) -> None:
-    """Write a file or append to it under a lock, so that appended texts of parallel jobs do not mix.
+    """Write a file, completely or not at all: an existing one is replaced, or stays as it was after an error.
+
+    Appended texts of parallel jobs do not mix.
 
     Args:
         path: The file; - for standard output.
@@ -30,13 +38,14 @@ def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = 
     Raises:
         OSError: The file cannot be written.
     """
-    import fcntl
-
     if path == "-":
         write_output(text)
         return
     if "\0" in path:
         raise no_file_name(path)
+    if not append and _is_replaceable(path):
+        replace_file(os.path.realpath(path), text)
+        return
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_APPEND if append else 0)
     try:
         descriptor = os.open(path, flags | (0 if wait else os.O_NONBLOCK), 0o666)
@@ -45,14 +54,37 @@ def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = 
             raise _unread(path) from None
         raise
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if not append and os.path.isfile(path):
-            os.ftruncate(descriptor, 0)
-        write_all(descriptor, text, None if wait else PATIENCE)
+        _write_locked(descriptor, text, append, None if wait else PATIENCE)
     except BlockingIOError:
         raise _unread(path) from None
     finally:
         os.close(descriptor)
+
+
+def _write_locked(descriptor: int, text: str | bytes, append: bool, patience: float | None) -> None:
+    """Write to an open file while nobody else does. A regular file loses what was written before an error."""
+    import fcntl
+
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        write_all(descriptor, text, patience)
+        return
+    before = status.st_size if append else 0
+    try:
+        os.ftruncate(descriptor, before)
+        write_all(descriptor, text, patience)
+    except OSError:
+        os.ftruncate(descriptor, before)
+        raise
+
+
+def _is_replaceable(path: str) -> bool:
+    """Return True if a path can name another file afterwards: it is no pipe, device or open file of this process."""
+    place = os.path.realpath(path)
+    if path.startswith(("/dev/", "/proc/")) or (os.path.lexists(place) and not os.path.isfile(place)):
+        return False
+    return os.access(os.path.dirname(place), os.W_OK) and (os.access(place, os.W_OK) or not os.path.lexists(place))
 
 
 def add_line(path: str, text: str) -> None:
@@ -67,14 +99,44 @@ def add_line(path: str, text: str) -> None:
 
 def replace_file(path: str, text: str | bytes) -> None:
     """Replace a file atomically: other processes read the old or the new contents. Raises OSError."""
-    new = f"{path}.{os.getpid()}.new"
+    with replacement(path) as file:
+        write_all(file.fileno(), text)
+
+
+@contextmanager
+def replacement(path: str) -> Iterator[BinaryIO]:
+    """Open a file that replaces another one when it is complete, and disappears after an error. Raises OSError.
+
+    What is no regular file, such as a pipe, is written itself.
+    """
+    if "\0" in path:
+        raise no_file_name(path)
+    if not _is_replaceable(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    path = os.path.realpath(path)
+    folder, name = os.path.split(os.fsencode(path))
+    # Names have at most 255 bytes.
+    new = os.fsdecode(os.path.join(folder, name[:200])) + f".{os.getpid()}.new"
+    unfinished.add(new)
     try:
-        write_file(new, text)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(new)  # of a process that was killed
+        with open(new, "xb") as file:
+            yield file
+        if os.path.exists(path):
+            os.chmod(new, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(new, path)
-    except OSError:
-        if os.path.exists(new):
+    except OSError as error:
+        if error.filename not in (None, new):
+            raise
+        # Nobody knows the new name.
+        raise OSError(error.errno, error.strerror, path) from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(new)
-        raise
+        unfinished.discard(new)
 
 
 def write_output(text: str | bytes) -> None:
@@ -83,17 +145,6 @@ def write_output(text: str | bytes) -> None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     sys.stdout.flush()
     write_all(1, text)
-
-
-def write_whole(path: str, text: str) -> None:
-    """Replace a file, or the target of a link, atomically; write to a pipe, a device, or - . Raises OSError."""
-    if "\0" in path:
-        raise no_file_name(path)
-    path = os.path.realpath(path) if os.path.islink(path) else path
-    if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
-        write_file(path, text)
-    else:
-        replace_file(path, text)
 
 
 PATIENCE = 10
@@ -150,6 +201,15 @@ def read_bytes(file: str, most: int = LARGEST_INPUT) -> bytes:
         return read_all(f, most)
 
 
+def read_regular(path: str, most: int) -> bytes:
+    """Return the contents of a regular file. Raises OSError for anything else, such as a pipe, without waiting."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        return read_all(file, most)
+
+
 LARGEST_STREAM = 1 << 29
 """Most bytes of reports from a pipe, which are kept in memory."""
 
@@ -163,5 +223,5 @@ def read_all(stream: BinaryIO, most: int = LARGEST_STREAM) -> bytes:
         parts.append(part)
         left -= len(part)
         if left < 0:
-            raise OSError(errno.EFBIG, f"more than {most >> 20} MiB")
+            raise OSError(errno.EFBIG, f"more than {most / (1 << 20):.3g} MiB")
     return b"".join(parts)

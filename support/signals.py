@@ -188,6 +188,7 @@ def fork() -> int:
     parent = os.getpid()
     process = os.fork()
     if process == 0:
+        unfinished.clear()  # they are the parent's
         end_in_order()
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != parent:

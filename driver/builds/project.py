@@ -1,7 +1,7 @@
 """The file `incc.toml` of a project: the sources and cores to analyse, and thresholds for its loops.
 
-The first such file in the source's folder and those above counts. It applies wherever commands are analysed (`incc` in
-both modes, jobs, `incc-scan -p`):
+The first such file in the source's folder and those above it in the project counts. It applies wherever commands are
+analysed (`incc` in both modes, jobs, `incc-scan -p`):
 
     [analyze]
     cores = ["skylake-avx512", "znver4"]
@@ -19,14 +19,19 @@ The file does not turn the analysis on. Arguments and environment variables over
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from itertools import takewhile
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.report.where import parse
+from incc.support.files import read_regular
 
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
@@ -116,16 +121,42 @@ def project_in(folder: str) -> Project:
 _read: dict[tuple[str, bool], tuple[tuple[int, int], Project]] = {}
 
 
+_ROOTS = (".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".fslckout")
+"""The files and folders of version control systems in the root of a project."""
+
+
+@lru_cache(1 << 12)
+def _folders(folder: str) -> tuple[str, ...]:
+    """Return a folder of a project and those above it up to the project's root.
+
+    That is the nearest folder under version control; without one, the last folder above that belongs to the same user
+    and that not everybody may write.
+    """
+    above = [folder, *map(str, PurePath(folder).parents)]
+    for number, place in enumerate(above, 1):
+        if any(os.path.lexists(os.path.join(place, name)) for name in _ROOTS):
+            return tuple(above[:number])
+    owned = takewhile(lambda place: _belongs_to(place, _status(folder)), above[1:])
+    return folder, *owned
+
+
+def _belongs_to(place: str, inner: os.stat_result | None) -> bool:
+    status = _status(place)
+    return not status or (not status.st_mode & stat.S_IWOTH and (not inner or status.st_uid == inner.st_uid))
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
 def _of_folder(folder: str, thresholds: bool) -> Project:
-    while True:
-        path = os.path.join(folder, NAME)
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):
-            above = os.path.dirname(folder)
-            if above == folder:
-                return Project()
-            folder = above
+    for place in _folders(folder):
+        path = os.path.join(place, NAME)
+        status = _status(path)
+        if status is None:
             continue
         # Cached, since workers need it for thousands of sources.
         stamp = status.st_mtime_ns, status.st_size
@@ -133,7 +164,11 @@ def _of_folder(folder: str, thresholds: bool) -> Project:
         if cached is None or cached[0] != stamp:
             cached = _read[path, thresholds] = stamp, read_project(path, thresholds)
         return cached[1]
+    return Project()
 
+
+_LARGEST = 1 << 20
+"""Most bytes of a project's file."""
 
 _TABLES: Mapping[str, Mapping[str, str]] = {
     "analyze": {"cores": "cores", "functions": "functions", "files": "files", "exclude": "exclude"},
@@ -150,8 +185,7 @@ def read_project(path: str, thresholds: bool = True) -> Project:
 
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        with open(path, "rb") as file:
-            document: Mapping[str, Any] = tomllib.load(file)
+        document: Mapping[str, Any] = tomllib.loads(read_regular(path, _LARGEST).decode())
     except OSError as error:
         return Project(folder=folder, problems=(f"{path}: {error.strerror}",))
     except ValueError as error:  # not TOML, or not UTF-8

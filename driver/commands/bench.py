@@ -51,7 +51,7 @@ from incc.models.model import MachineModel
 from incc.models.notation import form_key
 from incc.models.processors import host
 from incc.support.errors import AnalysisError
-from incc.support.files import write_whole
+from incc.support.files import read_input, write_file
 from incc.support.progress import counted, progress_shown
 from incc.support.signals import interruptible
 from incc.views.bench import lines
@@ -148,7 +148,8 @@ COMMAND = Command(
     ),
     hidden=(Option("--kernel FILE", "list", default=(), into="loops"),),
     environment=ENVIRONMENT,
-    status="0; 1 if something was not measured; 2 for a mistake on the command line, or a file that cannot be used",
+    status="0; 1 if something was not measured; 2 for a mistake on the command line, or an output that "
+    "cannot be written",
 )
 
 
@@ -318,10 +319,10 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
             kernels = decode_unit(unit, parsed, selection.regions)
         except AnalysisError as error:
             where = "" if str(error).startswith(path) else f"{path}: "
-            raise UsageError(f"{where}{error}") from error
+            raise AnalysisError(f"{where}{error}") from error
         if not kernels:
             where = f" in a function named {' or '.join(functions)}" if functions else ""
-            raise UsageError(f"{path}: no loop and no marked region{where}")
+            raise AnalysisError(f"{path}: no loop and no marked region{where}")
         for refused in (statement for kernel in kernels for statement in kernel.refused):
             _say(f"{path}:{refused.line}: {refused.message}")
         named += [(f"{path}:{_line_of(unit, k)}", k) for k in kernels]
@@ -329,13 +330,16 @@ def _kernels(options: argparse.Namespace, model: MachineModel) -> list[tuple[str
 
 
 def _unit(path: str, mcpu: str) -> Unit:
-    """Read assembly, or compile a source. Raises AnalysisError, and OSError for assembly."""
+    """Read assembly, or compile a source. Raises AnalysisError."""
     if is_source(path):
         unit, note = compiled_source(path, mcpu)
         _say(f"note: {note}")
         return unit
-    with open(path, encoding="utf-8", errors="replace") as file:
-        unit = with_trust(Unit(assembly=file.read(), assembly_file=path), Scope())
+    try:
+        text = read_input(path)
+    except OSError as error:
+        raise AnalysisError(f"{path}: {error.strerror}") from None
+    unit = with_trust(Unit(assembly=text, assembly_file=path), Scope())
     for each in unit.notes:
         _say(f"note: {each}")
     return in_gnu_syntax(unit)
@@ -553,7 +557,7 @@ def _write(options: argparse.Namespace, session: _Session, core: str, note: str)
     if options.html:
         text = picture(results["matrix"]) if options.html.endswith(".svg") else page(results)
         try:
-            write_whole(options.html, text)
+            write_file(options.html, text)
         except OSError as error:  # which names a temporary file
             raise UsageError(f"{options.html}: {error.strerror}") from None
     if session.busy > BUSY:

@@ -27,6 +27,7 @@ from incc.history.reports import PackedUnit, files_of, packed_text, read_reports
 from incc.history.store import Added, Adder, Database, StoredCommit, open_database, open_reading
 from incc.history.types import shown
 from incc.report.documents import InputError
+from incc.support.files import replacement
 from incc.views.layout import Layout, count, harmless
 
 if TYPE_CHECKING:
@@ -360,16 +361,8 @@ def _target(path: str | None) -> Iterator[Any]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    is_special = os.path.exists(path) and not os.path.isfile(path)  # a pipe, /dev/null
-    new = path if is_special else f"{path}.{os.getpid()}.new"
-    try:
-        with open(new, "wb") as file:
-            yield file
-        if not is_special:
-            os.replace(new, path)
-    finally:
-        if not is_special and os.path.lexists(new):
-            os.unlink(new)
+    with replacement(path) as file:
+        yield file
 
 
 def _write_reports(reports: Iterable[Any], stream: Any) -> None:
@@ -523,7 +516,19 @@ COMMAND = Command(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return run(COMMAND, arguments, lambda options: options.run(options), (InputError,), USAGE)
+    return run(COMMAND, arguments, _run, (InputError,), USAGE)
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        status: int = options.run(options)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        if hasattr(options, "db") and os.path.exists(options.db):
+            with open_reading(options.db) as database:
+                if damage := database.damage():
+                    raise InputError(f"{options.db}: damaged: {damage}") from None
+        raise
+    return status
 
 
 def command() -> int:

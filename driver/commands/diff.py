@@ -25,7 +25,7 @@ from incc.driver.sides.read import read_sides
 from incc.report.documents import InputError
 from incc.report.source.places import choice
 from incc.support.errors import AnalysisError
-from incc.support.files import write_whole
+from incc.support.files import write_file
 from incc.support.progress import progress_shown
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
@@ -298,7 +298,7 @@ def _deliver(comparison: c.ComparisonReport, options: argparse.Namespace, show: 
     if options.junit:
         from incc.views.exchange import junit
 
-        attempt(options.junit, lambda: write_whole(options.junit, junit.render(comparison)))
+        attempt(options.junit, lambda: write_file(options.junit, junit.render(comparison)))
     if options.github:
         from incc.views.exchange import annotations
 

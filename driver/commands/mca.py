@@ -208,7 +208,7 @@ def _run(options: McaOptions, settings: Settings) -> int:
         report = _report(source, settings)
     except AnalysisError as error:
         tell(f"incc-mca: error: {error}\n")
-        return 1
+        return getattr(error, "status", 1)
     except UsageError as error:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
@@ -221,7 +221,8 @@ def _run(options: McaOptions, settings: Settings) -> int:
     if views is not None and request.format == "text":
         undelivered = _with_views(report, views, request, undelivered)
     errors = [f"incc-mca: error: {message}" for message in (*undelivered.failures, *undelivered.empty)]
-    return _finish(report, source, settings, request, errors)
+    status = _finish(report, source, settings, request, errors)
+    return UsageError.status if undelivered.failures else status
 
 
 def _source(options: McaOptions) -> _Source:
@@ -303,7 +304,7 @@ def _finish(
     lines = list(errors)
     if not problems and not source.core_alone and source.code is None and source.compiled is None:
         lines += _nothing_at_all(source.text, source.name, report, settings)
-    if source.code is not None and settings.scope.functions and not any(u.kernels or u.left_out for u in report.units):
+    if settings.scope.functions and not any(u.kernels or u.left_out for u in report.units):
         lines.append(
             f"{source.name}: error: no function of such a name has a loop: {', '.join(settings.scope.functions)}"
         )

@@ -803,7 +803,7 @@ def _assemble(
         try:
             result = _run(command, source, folder, meanwhile, trusted)
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise _full(folder) from None
             raise AssemblerError(f"cannot run the assembler {command[0]!r}: {error.strerror}") from None
         meanwhile = None

@@ -15,6 +15,7 @@ from incc.models.notation import form_key, split_key
 from incc.models.schema import fields as schema
 from incc.models.schema.kinds import unknown
 from incc.models.schema.parameters import problems_of
+from incc.support.files import read_regular
 
 FindModel = Callable[[str, Sequence[str]], str]
 """Returns the file of a model in places: `incc.models.loading.find_model`, which depends on this module."""
@@ -229,13 +230,9 @@ def _place(path: str, line: int) -> str:
 def read_source(path: str) -> ModelSource:
     """Return a model file as it is written, without its parents. Raises ModelError."""
     try:
-        with open(path, "rb") as f:
-            data = f.read(_LARGEST_SOURCE + 1)
+        return ModelSource(path, read_regular(path, _LARGEST_SOURCE))
     except OSError as e:
         raise ModelError(f"{path}: {e.strerror}") from None
-    if len(data) > _LARGEST_SOURCE:
-        raise ModelError(f"{path}: more than {_LARGEST_SOURCE >> 20} MiB")
-    return ModelSource(path, data)
 
 
 def read_chain(path: str, places: Sequence[str], find: FindModel) -> list[ModelSource]:

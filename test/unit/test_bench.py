@@ -235,7 +235,7 @@ def test_loops_of_some_functions_and_of_sources(
     assert run("--kernel", str(source), "--function=g", "--format=json") == 1  # the former spelling
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line)["kernel"] == f"{source}:11"
-    assert run("--loops", str(source), "--function=h") == 2
+    assert run("--loops", str(source), "--function=h") == 1
     assert "no loop and no marked region in a function named h" in capsys.readouterr().err
     assert run(FORMS[0], "--function=h") == 2
     assert "--function requires --loops" in capsys.readouterr().err

@@ -139,7 +139,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     findings(tmp_path, GOOD.replace("1*p01", "1*p9"))
     assert main(["check", str(tmp_path / "small.toml")]) == 1
     assert "unknown port '9'" in capsys.readouterr().out
-    assert main(["check", "nosuchmodel"]) == 1
+    assert main(["check", "nosuchmodel"]) == 2
     assert main([]) == 2
     assert main(["import"]) == 2
     assert main(["show"]) == 2

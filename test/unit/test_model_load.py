@@ -470,8 +470,9 @@ def test_a_pipe_among_models(tmp_path: Path) -> None:
     code = (
         "import sys; from incc.models.loading import load; from incc.models.model import ModelError\n"
         "assert load('skylake', sys.argv[1:]).name == 'skylake'\n"
-        "try: load('no such', [*sys.argv[1:], sys.argv[1] + '/pipe.toml'])\n"
-        "except ModelError as error: print(error)\n"
+        "for places in sys.argv[1:], [*sys.argv[1:], sys.argv[1] + '/pipe.toml']:\n"
+        "    try: load('no such', places)\n"
+        "    except ModelError as error: print(error)\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(
@@ -479,3 +480,4 @@ def test_a_pipe_among_models(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "no machine model named 'no such'" in done.stdout
+    assert "pipe.toml: neither a folder nor a model file (.toml)" in done.stdout

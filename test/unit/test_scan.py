@@ -169,7 +169,7 @@ def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert scan.main(["-mcpu=nosuch"]) == 1
+    assert scan.main(["-mcpu=nosuch"]) == 2
     assert "nosuch" in capsys.readouterr().err
     assert scan.main(["-mcpu=skylake", "/nonexistent/blocks"]) == 1
     assert "/nonexistent/blocks" in capsys.readouterr().err
@@ -271,7 +271,7 @@ def test_mistakes_in_options(arguments: list[str], message: str, capsys: pytest.
 
 def test_an_output_that_cannot_be_written(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    assert scan.main(["-mcpu=skylake", "-o", str(tmp_path), file]) == 1
+    assert scan.main(["-mcpu=skylake", "-o", str(tmp_path), file]) == 2
     assert capsys.readouterr().err == f"incc-scan: error: {tmp_path}: Is a directory\n"
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec.structs import replace
@@ -22,12 +23,13 @@ from incc.driver.commands.scan.analysis import Input, Scan, ScanOutcome, Worker
 from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.output import Output
 from incc.driver.cores import cores_of, named_cores
-from incc.driver.messages import run_command
+from incc.driver.messages import fail, run_command
 from incc.driver.pipeline import choose_model
 from incc.driver.settings import REPORTED, Settings
 from incc.frontends.isa import isa
 from incc.models.loading import list_models, load
 from incc.support.errors import AnalysisError
+from incc.support.files import replacement
 from incc.support.progress import counted, progress_shown
 from incc.support.workers import MOST, WorkerError, cpus, in_order
 
@@ -105,8 +107,8 @@ COMMAND = Command(
     ),
     hidden=(Option("--output FORMAT|FILE", "file", into="former_output", default=None),),
     environment=ENVIRONMENT,
-    status="0; 1 if some of the input could not be analysed, or the output not be written; 2 for a mistake on the "
-    "command line",
+    status="0; 1 if some of the input could not be analysed; 2 for a mistake on the command line, or an output that "
+    "cannot be written",
 )
 
 
@@ -123,8 +125,15 @@ def _run(options: argparse.Namespace) -> int:
     jobs = options.jobs or (1 if options.measure else cpus())
     if options.output:
         check_targets([("-o", options.output)], options.files)
-        with open(options.output, "w", encoding="utf-8", errors="surrogateescape") as file:
-            return 0 if _scan(scan, inputs, jobs, early, file) else 1
+        try:
+            with replacement(options.output) as file:
+                text = TextIOWrapper(file, encoding="utf-8", errors="surrogateescape")
+                try:
+                    return 0 if _scan(scan, inputs, jobs, early, text) else 1
+                finally:
+                    text.detach()
+        except OSError as error:
+            return fail("incc-scan", f"{error.filename or options.output}: {error.strerror}", UsageError.status)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
     return 0 if _scan(scan, inputs, jobs, early, sys.stdout) else 1

@@ -146,6 +146,7 @@ class Output:
             self.notes[f"left out {kernels} in another file as well"] = None
         if not self.kernels and not self.failed:
             functions = self.scan.cores[0].scope.functions
+            self.failed = bool(functions)
             met = f" in a function named {' or '.join(functions)}" if functions else ""
             met += " that meets the condition" if self.scan.condition else ""
             self.notes[f"no loop to analyse{met}" if self.inputs else "nothing to analyse"] = None
