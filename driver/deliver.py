@@ -13,7 +13,7 @@ import msgspec
 from incc.driver.selection import selected
 from incc.report import types as t
 from incc.support.files import replace_file as replace_file
-from incc.support.files import write_all, write_file
+from incc.support.files import OutputError, write_all, write_file
 
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
@@ -172,7 +172,10 @@ def write_stream(stream: TextIO | None, render: Render) -> None:
 def write_rendered(path: str | None, render: Render) -> None:
     """Write a text to a file, else to standard output, without surrogates. Raises OSError, which names the file."""
     if path:
-        write_file(path, without_surrogates(render(PLAIN_WIDTH, False)))
+        try:
+            write_file(path, without_surrogates(render(PLAIN_WIDTH, False)))
+        except OSError as error:
+            raise OutputError(error.errno, error.strerror, path) from None
     else:
         write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
 

@@ -75,7 +75,8 @@ def guarded(
     except OSError as error:
         if error.filename is None:
             _leave_output()
-        return fail(command, f"{error.filename or 'the output could not be written'}: {error.strerror}", failed)
+        status = getattr(error, "status", failed)
+        return fail(command, f"{error.filename or 'the output could not be written'}: {error.strerror}", status)
 
 
 def _leave_output() -> None:

@@ -20,6 +20,13 @@ def no_file_name(name: str) -> OSError:
     return OSError(errno.EINVAL, "its name contains a NUL", name)
 
 
+class OutputError(OSError):
+    """An output cannot be written."""
+
+    status = 2
+    """The exit status of commands."""
+
+
 def _unread(path: str) -> OSError:
     return OSError(errno.ENXIO, "a pipe without a reader", path)
 

@@ -406,7 +406,7 @@ COMMAND = Command(
         ),
     ),
     environment=ENVIRONMENT,
-    status="0; 1 for findings or bad input; 2 for a mistake on the command line",
+    status="0; 1 for findings or bad input; 2 for a mistake on the command line, or an output that cannot be written",
 )
 
 

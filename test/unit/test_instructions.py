@@ -88,7 +88,7 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
     ("arguments", "status", "message"),
     [
         (["skylaek"], 1, "no machine model named 'skylaek'; did you mean skylake"),
-        (["skylaek", "add"], 1, "no machine model named 'skylaek'; did you mean skylake"),
+        (["skylaek", "add"], 2, "no machine model named 'skylaek'; did you mean skylake"),
         (["skylake", "nosuch"], 1, "skylake has no form that matches 'nosuch'"),
         (["skylake", "vadpd"], 1, "did you mean vandpd, vaddpd"),
         (["skylake", "mulsd xmm, xm"], 1, "matches 'mulsd xmm, xm'; there are mulsd xmm, m64; mulsd xmm, xmm"),
@@ -97,9 +97,9 @@ def test_json(capfd: pytest.CaptureFixture[str]) -> None:
         (["--mcpu=skylake", "add", "sub"], 2, "name the cores either with --mcpu or before the pattern"),
         (["skylake", "add", "--top=-1"], 2, "--top needs a number above 0, not '-1'"),
         (["skylake", "--json", "--ports"], 2, "--ports and --format=json cannot be combined"),
-        (["skylake", "add", "-o", "/"], 1, "/: Is a directory"),
-        (["skylake", "add", "-o", "/nonexistent/x"], 1, "/nonexistent/x: No such file or directory"),
-        (["skylake", "--html", "/nonexistent/x"], 1, "/nonexistent/x: No such file or directory"),
+        (["skylake", "add", "-o", "/"], 2, "/: Is a directory"),
+        (["skylake", "add", "-o", "/nonexistent/x"], 2, "/nonexistent/x: No such file or directory"),
+        (["skylake", "--html", "/nonexistent/x"], 2, "/nonexistent/x: No such file or directory"),
     ],
 )
 def test_mistakes(arguments: list[str], status: int, message: str, capfd: pytest.CaptureFixture[str]) -> None:

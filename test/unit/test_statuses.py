@@ -40,6 +40,7 @@ NO_OUTPUT = (
     "incc-diff --html no/where one.json one.json",
     "incc-report -o no/where one.json",
     "incc-db --db ok.db export -o no/where",
+    "incc-model show skylake add -o no/where",
 )
 CASES = [
     *((command, 2) for command in (*UNKNOWN_CORE, *NOTHING_TO_COMPARE, *NO_OUTPUT)),
