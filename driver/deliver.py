@@ -12,8 +12,8 @@ import msgspec
 
 from incc.driver.selection import selected
 from incc.report import types as t
-from incc.support.files import replace_file as replace_file
 from incc.support.files import OutputError, write_all, write_file
+from incc.support.files import replace_file as replace_file
 
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
