@@ -130,7 +130,7 @@ def loaded(report: t.AnalysisReport, views: list[str]) -> set[str]:
 
 def test_only_what_is_printed_is_imported() -> None:
     report = make_report(triad_parts(), timeline=True)
-    always = {"incc.report", "incc.report.types", "incc.views"}
+    always = {"incc.report", "incc.report.types", "incc.report.source", "incc.report.source.places", "incc.views"}
     always |= {f"incc.views.{n}" for n in ("text", "layout", "text.header")}
     assert loaded(report, ["info"]) == always | {f"incc.views.text.{n}" for n in ("info", "asked")}
     every = always | {f"incc.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
