@@ -9,6 +9,10 @@ import json
 import os
 from typing import Any, TextIO
 
+import msgspec
+
+from incc.measuring.harness import LoopFailure
+
 
 class Log:
     """A file to which JSON lines are added; without a path it does nothing. Raises OSError.
@@ -66,6 +70,29 @@ class OtherRun(Exception):
     """The file holds something else; the message says what."""
 
 
+class _RecordTypes(msgspec.Struct, kw_only=True):
+    """The types of a record's fields, each of which only records of some kind have."""
+
+    form: str = ""
+    conditions: list[str] = []
+    pair: list[str] = []
+    kernel: str = ""
+    code: str = ""
+    slots: float = 0
+    tp: float | None = None
+    latency: list[tuple[str, str, float]] = []
+    seen: dict[str, float] = {}
+    counted: dict[str, float] = {}
+    spread: dict[str, float] | float = 0
+    model: dict[str, str | float | None] | float | None = None
+    way: str = ""
+    failure: LoopFailure | None = None
+    cycles: float = 0
+    larger: float = 0
+    sum: float = 0
+    conflict: float | None = None
+
+
 _BEGINS = b'{"core": '
 """The start of a header."""
 
@@ -104,8 +131,9 @@ class Records:
                 if "core" in record:
                     self.header = record
                 else:
+                    msgspec.json.decode(line, type=_RecordTypes)
                     self.done[name(record)] = record
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (ValueError, TypeError, KeyError, RecursionError, msgspec.DecodeError):
                 raise OtherRun(f"{path}:{number}: not a record of measurements") from None
         # A run that was killed at once may have left a piece of the header.
         if content and self.header is None and (whole or not _BEGINS.startswith(content[: len(_BEGINS)])):
