@@ -28,13 +28,13 @@ from made_comparisons import (
 from msgspec.structs import force_setattr, replace
 
 from incc.comparison import types as c
-from incc.report.source.places import NamedKernels
+from incc.report.source.places import NamedKernels, assembly_is_kept
 from incc.views.comparison import cells, markdown, side_by_side, text
 from incc.views.comparison.cells import ComparisonParts
 from incc.views.comparison.matrix import RowCycles, compared
 from incc.views.exchange import annotations, junit
 from incc.views.json import render as render_json
-from incc.views.layout import Layout, is_kept
+from incc.views.layout import Layout
 from properties import examples
 
 WIDTHS = [40, 60, 80, 100, 120, 200, 0]
@@ -626,9 +626,9 @@ def test_json_is_the_comparison_with_a_line_for_each_row() -> None:
 
 
 def test_lines_of_a_compilers_assembly_are_named_asm() -> None:
-    assert is_kept("", "x.s")
-    assert is_kept("x.s", "x.s")
-    assert is_kept("x.c", "/kept/x-1.s")
-    assert not is_kept("x.c", "x.s")
+    assert assembly_is_kept("", "x.s")
+    assert assembly_is_kept("x.s", "x.s")
+    assert assembly_is_kept("x.c", "/kept/x-1.s")
+    assert not assembly_is_kept("x.c", "x.s")
     assert Layout(80, False).assembly_place("x.c", "x.s", 3) == "x.c asm 3"
     assert Layout(80, False).assembly_place("x.s", "x.s", 3) == "x.s:3"
