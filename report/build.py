@@ -6,7 +6,8 @@ on the same input, such as dates, machines or the order of a set, except measure
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace as with_fields
@@ -92,16 +93,14 @@ def unit_parts(unit_result: UnitResult) -> list[Part]:
 
     if not unit_result.unit.assembly or not any(places):
         return parts(unit_result.results, places)
-    read: dict[str, list[Origin]] = {}
 
-    def origins(function: str) -> Sequence[Origin]:
-        if function not in read:
-            from incc.frontends.asm.parse import origins_of
+    @cache
+    def reader() -> Callable[[str], Sequence[Origin]]:
+        from incc.frontends.asm.parse import origins_by_function
 
-            read[function] = origins_of(unit_result.unit.assembly, function)
-        return read[function]
+        return origins_by_function(unit_result.unit.assembly)
 
-    return parts(unit_result.results, places, origins)
+    return parts(unit_result.results, places, lambda function: reader()(function))
 
 
 def unit_report(unit_result: UnitResult) -> t.UnitReport:

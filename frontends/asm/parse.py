@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from io import StringIO
+from functools import cache
 
 import msgspec
 
@@ -577,17 +577,31 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """File, line and column of the last `.loc` before it, "" if there is none or it has no column."""
 
 
-def origins_of(text: str, function: str) -> list[Origin]:
-    """Return the instructions of a function with their places in the source, as GNU as and LLVM write them.
+def origins_by_function(text: str) -> Callable[[str], list[Origin]]:
+    """Return a function that finds the instructions of a function of a text, as GNU as and LLVM write them.
 
     This is a pass of its own because only few analyses need columns.
     """
+    lines = text.split("\n")
+    starts: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        name, colon, _ = line.partition(":")
+        if colon and name[:1] not in ("", "\t", " ", "#", "."):
+            starts.setdefault(name.rstrip(), number)
+
+    @cache
+    def origins_of(function: str) -> list[Origin]:
+        return _origins(lines, starts[function], function) if function in starts else []
+
+    return origins_of
+
+
+def _origins(lines: Sequence[str], start: int, function: str) -> list[Origin]:
+    """Return the instructions of a function whose label is on line `start`."""
     origins: list[Origin] = []
-    label = re.search(rf"^{re.escape(function)}[^\S\n]*:.*\n", text, re.MULTILINE)
-    if label is None:
-        return []
     place = ""
-    for number, line in enumerate(StringIO(text[label.end() :], "\n"), text.count("\n", 0, label.end()) + 1):
+    for number in range(start + 1, len(lines) + 1):
+        line = lines[number - 1]
         words = line.split(None, 4)
         if not words or words[0][0] in "#/" or words[0].endswith(":"):
             continue

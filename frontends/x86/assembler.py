@@ -779,6 +779,20 @@ def _for_elf(text: str) -> str:
     return re.sub(_NOT_OF_ELF, lambda match: f'"{match[1]}"' if match[1] else match[0] * (match[0][0] == '"'), text)
 
 
+def _failure(command: str, result: _Result, folder: str, trusted: bool) -> AssemblerError:
+    """Return the error for an assembler that failed for another reason than a statement."""
+    if result.status < 0:
+        return AssemblerError(f"the assembler {command!r} was ended by signal {-result.status}")
+    if os.statvfs(folder).f_bavail == 0:
+        return _full(folder)
+    # Other messages may quote what the text includes.
+    own = [m for m in result.messages.splitlines() if not re.match(_FOREIGN, m) or trusted]
+    first = next((m for m in own if "rror" in m), own[0][:200] if own else "")
+    return AssemblerError(
+        f"the assembler {command!r} failed with status {result.status}" + (f": {first}" if first else "")
+    )
+
+
 def _assemble(
     command: list[str],
     marked: list[str],
@@ -819,17 +833,8 @@ def _assemble(
         errors = {int(match[1] or match[2]): match[3] for match in matches}
         errors = {number: text for number, text in errors.items() if number <= len(marked) and marked[number - 1]}
         missing = [name for name in dict.fromkeys(re.findall(_UNDEFINED, result.messages)) if name not in undefined]
-        if result.status < 0:
-            raise AssemblerError(f"the assembler {command[0]!r} was ended by signal {-result.status}")
-        if not errors and not missing:
-            if os.statvfs(folder).f_bavail == 0:
-                raise _full(folder)
-            # Other messages may quote what the text includes.
-            own = [m for m in result.messages.splitlines() if not re.match(_FOREIGN, m) or trusted]
-            first = next((m for m in own if "rror" in m), own[0][:200] if own else "")
-            raise AssemblerError(
-                f"the assembler {command[0]!r} failed with status {result.status}" + (f": {first}" if first else "")
-            )
+        if result.status < 0 or not (errors or missing):
+            raise _failure(command[0], result, folder, trusted)
         undefined += missing
         if not of_line:
             for each in statements:
