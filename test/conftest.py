@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import tempfile
 from collections.abc import Iterator
 
@@ -35,10 +36,12 @@ settings.load_profile("check")
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_protocol() -> Iterator[None]:
-    """A job takes over the folder and the variables of its compilation, and its process is that of the next test."""
+    """A job takes over the folder, variables and limits of its compilation; its process is that of the next test."""
     before = {name: value for name, value in os.environ.items() if name.startswith("INCC_")}
     folder = os.getcwd()
+    memory = resource.getrlimit(resource.RLIMIT_AS)
     yield
+    resource.setrlimit(resource.RLIMIT_AS, memory)
     for name in [name for name in os.environ if name.startswith("INCC_")]:
         del os.environ[name]
     os.environ.update(before)

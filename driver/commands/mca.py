@@ -304,7 +304,7 @@ def _finish(
     lines = list(errors)
     if not problems and not source.core_alone and source.code is None and source.compiled is None:
         lines += _nothing_at_all(source.text, source.name, report, settings)
-    if settings.scope.functions and not any(u.kernels or u.left_out for u in report.units):
+    if not lines and settings.scope.functions and not any(u.kernels or u.left_out for u in report.units):
         lines.append(
             f"{source.name}: error: no function of such a name has a loop: {', '.join(settings.scope.functions)}"
         )

@@ -37,7 +37,7 @@ REQUIRED: Any = None
 """In place of a default: every model must state the parameter."""
 
 BOUNDS, BINDING = "bounds", "binding"
-MEASURING, CALLS = "`incc-bench`", "calls"
+MEASURING, CALLS, COUNTS = "`incc-bench`", "calls", "bytes and operations"
 FRONT_END, RENAMER, EXECUTION, MEMORY = (f"simulation: {x}" for x in ("front end", "renamer", "execution", "memory"))
 
 
@@ -49,7 +49,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     default: Any
     """The value where no model file states one; it never makes a kernel slower."""
     read_by: str
-    """The bounds (and the simulation, too), binding (so both), a part of the simulation, or measuring."""
+    """The bounds (and the simulation, too), binding (so both), a part of the simulation, or something else."""
     unit: str = ""
 
 
@@ -118,7 +118,7 @@ class Parameters:
     """Cycles for which a load across two lines holds its port beyond the first cycle."""
     memory_bits = Parameter(kind=whole(), default=0, read_by=BINDING, unit="bits")
     """Width of one access; wider accesses take several µops, all of them loads or stores; 0: no limit."""
-    scalable_vector_bits = Parameter(kind=whole(), default=0, read_by=BINDING, unit="bits")
+    scalable_vector_bits = Parameter(kind=whole(), default=0, read_by=COUNTS, unit="bits")
     """Length of scalable vectors (SVE); 0: none, or the shortest, 128 bits."""
     slow_256bit_memory = Parameter(kind=FLAG, default=False, read_by=MEMORY)
     """Loads and stores of 256 bits hold their port for two cycles."""

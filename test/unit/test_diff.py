@@ -259,7 +259,7 @@ def test_a_file_that_cannot_be_written_keeps_nothing_else_from_it(
 def test_an_old_file_stays_where_the_new_one_has_no_room(
     calls: Calls, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def half(descriptor: int, text: str, patience: float | None) -> None:
+    def half(descriptor: int, text: str, patience: float | None = None) -> None:
         os.write(descriptor, text[: len(text) // 2].encode())
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -51,6 +51,7 @@ VALUES = {
     "list": ("/some", ("/some",)),
     "probability": ("0.25", 0.25),
     "clock": ("3.5", 3.5),
+    "bytes": ("3K", 3 << 10),
     "trips": ("inner=27,outer=9", Trips(inner=27, outer=9)),
     "alignment": ("all", -2),
     "addresses": ("401000+40", (Addresses(0x401000, 0x401040),)),

@@ -139,7 +139,7 @@ def test_without_a_file_nothing_is_read(capfd: Any, monkeypatch: pytest.MonkeyPa
     assert run(capfd, "-mcpu=skylake", "-port-model", "-")[0] == 1
     assert run(capfd, "-mcpu=skylake", "-port-model=false")[0] == 1
     assert run(capfd, "-mcpu=nothing", "-port-model") == (
-        1,
+        2,
         "",
         "incc-mca: error: no machine model named 'nothing'; did you mean turin?\n",
     )
