@@ -219,7 +219,7 @@ def test_an_object_is_not_limited_by_its_size(
         assert main([*face, "-mcpu=skylake", str(tmp_path / "a.o")]) == 0
         assert "ebx" in capfd.readouterr().out
         assert main([*face, "-mcpu=skylake", "--raw", str(tmp_path / "a.o")]) == 1
-        assert "more than 0 MiB" in capfd.readouterr().err
+        assert "more than 0.00954 MiB" in capfd.readouterr().err
 
 
 def test_a_line_of_labels(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
