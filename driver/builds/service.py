@@ -34,6 +34,7 @@ import msgspec
 from incc.driver.builds.jobs import run_job
 from incc.driver.builds.workers import Pool, load_everything
 from incc.support import signals
+from incc.support.signals import unfinished
 from incc.support.trust import is_sealed, key_file, read_key
 from incc.support.workers import cpus
 
@@ -247,6 +248,9 @@ class _Watch:
         # A compilation that does not wait any longer says so, and does the job itself.
         if not kept:
             shutil.rmtree(self._request.scratch, ignore_errors=True)
+            for file in [*unfinished]:
+                with contextlib.suppress(OSError):
+                    os.unlink(file)
         os.killpg(0, signal.SIGKILL)
 
 
