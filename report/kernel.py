@@ -414,8 +414,12 @@ def _works(kernel: KernelCode, bound: BoundKernel, i: int) -> list[str]:
     """Return the work of an instruction's µops, in the order of the terms of `_port_usage`."""
     instruction = kernel.instructions[i]
     terms: dict[int, dict[str, None]] = {}
+    # One of each kind: an instruction from microcode may have thousands.
+    first: dict[tuple[int, int], int] = {}
     for u in range(bound.uop_start[i], bound.uop_start[i + 1]):
-        terms.setdefault(bound.uop_ports[u], {})[verdict.use_of(kernel, bound, i, u)] = None
+        first.setdefault((bound.uop_kind[u], bound.uop_ports[u]), u)
+    for (_, mask), u in first.items():
+        terms.setdefault(mask, {})[verdict.use_of(kernel, bound, i, u)] = None
     # Units come last, as in `_port_usage`.
     ordered = sorted(terms, key=lambda mask: mask >> bound.n_ports != 0)
     return [" and ".join(terms[mask]) for mask in ordered] or [isa(kernel.isa).work_of(instruction)]

@@ -307,7 +307,13 @@ def _port_cause(kernel: KernelCode, bound: BoundKernel, busiest: tuple[int, ...]
     """Return the busiest ports and the kinds of work that must go there (with fixed shares: that go there)."""
     if not busiest:
         return ""
-    uses = Counter(use_of(kernel, bound, i, u) for i, u in _uops_at(busiest, bound, fixed_ports))
+    # An instruction from microcode may have thousands of µops, but few kinds.
+    alike: dict[tuple[int, int, int], list[int]] = {}
+    for i, u in _uops_at(busiest, bound, fixed_ports):
+        alike.setdefault((i, bound.uop_kind[u], bound.uop_ports[u]), []).append(u)
+    uses: Counter[str] = Counter()
+    for (i, _, _), uops in alike.items():
+        uses[use_of(kernel, bound, i, uops[0])] += len(uops)
     # Loads and stores first, in the order of the machine; then what computes, the most frequent first.
     fixed = list(_USES.values())
     words = [use for use in fixed[:-1] if use in uses]

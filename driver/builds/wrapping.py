@@ -22,6 +22,7 @@ from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from incc.support.errors import AnalysisError
 from incc.support.files import add_line, replace_file
 from incc.support.signals import die_by
 
@@ -117,8 +118,8 @@ def _guarded(job: _Job, action: Callable[[_Job], None], failed: str = "not analy
 
             traceback.print_exc()
         text = " ".join(str(error).split())
-        kind = type(error).__name__
-        job.warnings.append(f"{failed}: {text if kind == 'AnalysisError' else f'{kind}: {text}'}")
+        kind = "" if isinstance(error, AnalysisError) else f"{type(error).__name__}: "
+        job.warnings.append(f"{failed}: {kind}{text}")
 
 
 def _compile_and_analyze(job: _Job) -> None:

@@ -182,6 +182,9 @@ def _check(data: dict[str, Any]) -> None:
         for names, count in ports.items():
             if not re.fullmatch("[0-9A-Za-z_]+", names) or not isinstance(count, int) or count < 1:
                 raise ValueError(f"port usage {names!r}: {count!r}")
+    for jump in data.get("macro_fusible_with", ()):
+        if not isinstance(jump, str) or not jump.startswith("J"):
+            raise ValueError(f"macro_fusible_with names {jump!r}")
     for entry in data["latency"]:
         if not all(isinstance(entry[k], str) for k in ("from", "to")):
             raise ValueError("a latency's 'from' and 'to' are not names of operands")
@@ -706,9 +709,7 @@ def _jumps(record: Record) -> tuple[str, ...]:
     """Return the jumps that a record's instruction fuses with, as the decoder calls them."""
     names = set()
     for jump in record.data.get("macro_fusible_with", ()):
-        name = str(jump).split()[0]
-        if not name.startswith("J"):
-            raise ValueError(f"macro_fusible_with names {jump!r}")
+        name = jump.split()[0]
         names.add("j" + _CONDITION_CODES.get(name[1:], name[1:]).lower())
     return tuple(sorted(names))
 
