@@ -294,6 +294,12 @@ def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
     return analyze_for_cores([(unit, cores)])
 
 
+def _has_function(unit: t.UnitReport) -> bool:
+    """Return True if a unit has one of the requested functions, though it may have no loop."""
+    exists = any(missing.functions or missing.inlined_into for missing in unit.not_found)
+    return bool(unit.kernels or unit.left_out) or exists
+
+
 def _finish(
     report: t.AnalysisReport, source: _Source, settings: Settings, request: DeliveryRequest, errors: list[str]
 ) -> int:
@@ -304,7 +310,7 @@ def _finish(
     lines = list(errors)
     if not problems and not source.core_alone and source.code is None and source.compiled is None:
         lines += _nothing_at_all(source.text, source.name, report, settings)
-    if not lines and settings.scope.functions and not any(u.kernels or u.left_out for u in report.units):
+    if not lines and settings.scope.functions and not any(_has_function(unit) for unit in report.units):
         lines.append(
             f"{source.name}: error: no function of such a name has a loop: {', '.join(settings.scope.functions)}"
         )
