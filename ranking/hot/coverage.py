@@ -190,7 +190,7 @@ def llvm_cov_show(path: str, text: str) -> Told:
 
 _COUNTERS = re.compile(r"^  (\S.*):$")
 _ENTRY = re.compile(r"^    Function count: (\d+)")
-_BLOCKS = re.compile(r"^    Block counts: \[([\d, ]*)\]")
+_BLOCKS = re.compile(r"^    Block counts: \[((?:\d+(?:, \d+)*)?)\]")
 
 
 def llvm_profdata(path: str, text: str) -> Told:
@@ -209,7 +209,7 @@ def llvm_profdata(path: str, text: str) -> Told:
             functions.append(HotFunction(name, entry, True))
         elif (match := _BLOCKS.match(row)) and functions:
             blocks = True
-            counts = [float(count) for count in match[1].split(",") if count.strip()]
+            counts = [float(count) for count in match[1].split(", ") if count]
             functions[-1] = HotFunction(name, max([entry, *counts]), True)
     if not functions:
         raise HotError(f"{path}: no functions; run llvm-profdata show with --all-functions --counts")

@@ -13,7 +13,6 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from itertools import count
 
 from test.fuzz.kinds import KINDS
 from test.fuzz.runs import save
@@ -23,19 +22,20 @@ EXAMPLES = 20
 """Examples of a kind before it is the next one's turn."""
 
 
-def fuzz(kinds: list[str], seed: int, seconds: float, jobs: int, keep: bool, first: bool) -> int:
+def fuzz(kinds: list[str], seed: int, seconds: float, rounds: int, jobs: int, keep: bool, first: bool) -> int:
     """Search until the time is up, print the finds and the number of runs by kind, and return the number of finds.
 
     Args:
         kinds: Kinds of input, which take turns.
         seed: Decides on the examples.
         seconds: How long to search; what is found then is still made small.
+        rounds: Turns of each kind; 0 for as many as there is time for.
         jobs: Number of processes.
         keep: True to write the finds to files.
         first: True to stop at the first find.
     """
     begin = time.monotonic()
-    numbers = count()
+    started = 0
     runs: Counter[str] = Counter()
     finds: Counter[str] = Counter()
 
@@ -52,22 +52,21 @@ def fuzz(kinds: list[str], seed: int, seconds: float, jobs: int, keep: bool, fir
         waiting: set[Future[Batch]] = set()
 
         def more() -> bool:
-            return time.monotonic() < begin + seconds and not (first and finds)
+            complete = rounds and started == rounds * len(kinds)
+            return not complete and time.monotonic() < begin + seconds and not (first and finds)
 
         while waiting or more():
             while more() and len(waiting) < jobs:
-                number = next(numbers)
                 left = begin + seconds - time.monotonic()
-                waiting.add(pool.submit(search, kinds[number % len(kinds)], seed + number, EXAMPLES, left))
+                waiting.add(pool.submit(search, kinds[started % len(kinds)], seed + started, EXAMPLES, left))
+                started += 1
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for each in done:
                 report(each.result())
     for kind in kinds:
         print(f"{runs[kind]:>8} {kind}")
-    print(
-        f"fuzz: {runs.total()} runs in {time.monotonic() - begin:.0f} s from seed {seed}, {len(finds)} finds",
-        flush=True,
-    )
+    summary = f"{runs.total()} runs of {len(kinds)} kinds in {time.monotonic() - begin:.0f} s from seed {seed}"
+    print(f"fuzz: {summary}, {len(finds)} finds", flush=True)
     return len(finds)
 
 
@@ -76,7 +75,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m test.fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=60, help="how long to search (default: 60)")
+    parser.add_argument("--seconds", type=float, help="how long to search (default: 60)")
+    parser.add_argument(
+        "--rounds", type=int, default=0, metavar="N", help=f"search {EXAMPLES} examples of each kind N times instead"
+    )
     parser.add_argument("--seed", type=int, help="number that decides on the examples (default: another each time)")
     parser.add_argument("--only", default="", metavar="KIND,…", help=f"only these of {', '.join(KINDS)}")
     parser.add_argument("-j", type=int, default=1, metavar="N", dest="jobs", help="number of processes (default: 1)")
@@ -87,7 +89,9 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := set(kinds) - KINDS.keys():
         parser.error(f"unknown kind {', '.join(sorted(unknown))}")
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 30)
-    return int(fuzz(kinds, seed, options.seconds, options.jobs, not options.no_keep, options.first) > 0)
+    seconds = options.seconds or (float("inf") if options.rounds else 60.0)
+    finds = fuzz(kinds, seed, seconds, options.rounds, options.jobs, not options.no_keep, options.first)
+    return int(finds > 0)
 
 
 if __name__ == "__main__":

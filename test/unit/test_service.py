@@ -193,8 +193,8 @@ def test_other_surroundings_have_other_workers(build: Build) -> None:
     models = build.folder / "models"
     models.mkdir()
     with build.start(
-        f"incc -c triad.c; rm {build.reports}/*.json; umask 077; incc -c triad.c; ulimit -c 0; incc -c triad.c; export INCC_MODEL_PATH={models}; "
-        "incc -c triad.c; touch done; exec sleep 60"
+        f"incc -c triad.c; rm {build.reports}/*.json; umask 077; incc -c triad.c; ulimit -c 0; incc -c triad.c; "
+        f"export INCC_MODEL_PATH={models}; incc -c triad.c; touch done; exec sleep 60"
     ) as process:
         wait_until(lambda: (build.folder / "done").exists())
         try:

@@ -84,7 +84,7 @@ def _has_numbered_ports(paths: list[str]) -> bool:
     for path in paths:
         for _, data in read_json_lines(path, Malformed(keep_going=False)):
             blockers = data.get("blockers")
-            return blockers is not None and all(re.match(r"p\d", str(name)) for name in blockers)
+            return isinstance(blockers, list | dict) and all(re.match(r"p\d", str(name)) for name in blockers)
     return False
 
 
