@@ -35,5 +35,7 @@ def read_forms(path: str) -> list[tuple[int, dict[str, Any], bool]]:
     except yaml.MarkedYAMLError as e:
         line = e.problem_mark.line + 1 if e.problem_mark else 1
         raise ImportFailed(f"{path}:{line}: {e.problem}") from None
+    except yaml.reader.ReaderError as e:
+        raise ImportFailed(f"{path}: not YAML: {e.reason} at character {e.position}") from None
     except (AttributeError, TypeError, ValueError) as e:
         raise ImportFailed(f"{path}:1: {e}") from None
