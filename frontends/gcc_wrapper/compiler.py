@@ -21,7 +21,7 @@ COMPILER_NAME = re.compile(
     r"(?!-)(.+-)?(gcc|g\+\+|cc|c\+\+|c89|c99|gfortran|f77|f90|f95|gdc|gccgo|gm2|(amd|arm)?(clang|clang\+\+|flang)|flang-new"
     r"|icx|icpx|ifx|hipcc|dpcpp)(-\d[\d.]*)?"
 )
-"""The name of a compiler that incc stands in for, as in front/names.cpp: `x86_64-linux-gnu-gcc-12`, `clang++-19`."""
+"""Names of compilers that incc replaces, as in front/names.cpp: `x86_64-linux-gnu-gcc-12`, `clang++-19`."""
 
 # Locales to which the interpreter may have set LC_CTYPE (PEP 538).
 _COERCED = ("C.UTF-8", "C.utf8", "UTF-8")

@@ -42,7 +42,7 @@ PROGRAMS = ("incc", "gcc")
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended."""
+    """The outcome of a run."""
 
     status: int
     """The exit status, or the negative number of the signal."""
@@ -57,7 +57,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     hung: bool
     """True if it was killed after WALL_SECONDS."""
     left: str
-    """What it left behind: processes, or files in the folder for temporary ones."""
+    """Leftovers: processes, or files in the temporary folder."""
 
 
 def execute(run: Run, top: Path) -> Outcome:

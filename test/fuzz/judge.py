@@ -1,4 +1,4 @@
-"""What a run must not do."""
+"""The faults of a run: crashes, undocumented exit statuses, leftovers and unequal results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HARMS = (
     ("a script of the input", _PAGES, re.compile(r"<script>alert\(1\)")),
     ("a formula of the input", _TABLES, re.compile(r"(?m)(?:^|,)\"?=1\+1")),
 )
-"""What has power over a terminal, a page or a spreadsheet: the ends of the names of such files, and a pattern of it."""
+"""Harmful text: its name, the endings of the files in which it does harm, and a pattern that matches it."""
 
 
 def fault_of(run: Run, top: Path) -> str:
@@ -113,7 +113,7 @@ def _difference(first: Outcome, second: Outcome, again: str) -> str:
 
 
 def _compiled_otherwise(run: Run, top: Path) -> str:
-    """Compile with incc and with gcc, by what stands behind `--`, and return a fault or the difference, or ""."""
+    """Compile with incc and with gcc, using the arguments after `--`; return a fault or the difference, or ""."""
     at = run.args.index("--")
     own = execute(replace(run, args=run.args[:at] + run.args[at + 1 :]), top)
     plain = execute(replace(run, command="gcc", args=run.args[at + 1 :]), top)

@@ -21,7 +21,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The content of files by their paths in the folder."""
     stdin: bytes = b""
     again: str = ""
-    """How the run is repeated with an equal result: "" not at all, "twice", "jobs" with -j1 and with -j2."""
+    """The repetition that must give an equal result: "" for none, "twice", or "jobs" for -j1 and -j2."""
     streams: str = ""
     """One of `STREAMS` for a process of its own with such standard streams; "" for a fork of this process."""
 

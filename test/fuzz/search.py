@@ -34,7 +34,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """What came of some examples of one kind."""
+    """The result of some examples of one kind."""
 
     kind: str
     seed: int

@@ -1,4 +1,4 @@
-"""What the fuzzer found, replayed: each file in finds/ is a run that once had the fault that it states."""
+"""Replay the finds of the fuzzer: each file in finds/ is a run that once had the fault that it states."""
 
 from __future__ import annotations
 

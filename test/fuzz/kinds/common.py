@@ -1,4 +1,4 @@
-"""What several kinds of input share."""
+"""Strategies that several kinds of input share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What assembly texts are made of."""
+"""The tokens of assembly texts."""
 
 from __future__ import annotations
 
