@@ -611,7 +611,7 @@ class AnalysisOptions(TypedDict, total=False):
 def analyze(
     source: Path | bytes,
     *,
-    mcpu: str = "native",
+    mcpu: str = "",
     input: Input = "auto",
     loops: Loops = "auto",
     syntax: AssemblySyntax = "auto",
@@ -624,7 +624,7 @@ def analyze(
         source: For "asm", a text (str or bytes) or a path; a str of one line that names a file is a path. For "hex",
             machine code as hexadecimal digits (str) or bytes. For "obj", a path or the contents of the file (bytes).
             A `pathlib.Path` is always a path.
-        mcpu: Core; "native" for the host.
+        mcpu: Core; "native" for the host, "" also for the default of the instruction set if that is not the host's.
         input: Kind of the source: "asm", "hex" or "obj". "auto" is "obj" for objects, libraries' members and programs,
             and "asm" for anything else; C, C++ and Fortran sources are compiled, by CC and CFLAGS as for make.
         loops: In assembly: "auto" for the innermost loops, or for all of a text without labels; "marked" for regions
@@ -645,7 +645,7 @@ def analyze(
     from incc.driver.pipeline import analyze_code, choose_model
 
     _check_options(options)
-    settings = _settings(mcpu or "native", loops, **options)
+    settings = _settings(mcpu, loops, **options)
     readers = {"auto": _object if _is_object(source) else None, "asm": None, "hex": _machine_code, "obj": _object}
     reader = _one_of("input", input, readers)
     _one_of("syntax", syntax, {"auto": None, "att": None, "intel": None})
@@ -653,9 +653,9 @@ def analyze(
         if input == "auto" and not isinstance(source, bytes) and _is_source_path(source):
             return _of_source(os.fspath(source), settings)
         return _of_assembly(_assembly(source, name), syntax, settings)
-    choice = choose_model(settings.core.mcpu, "", settings.core.model_path)
-    unit, code = reader(source, name, choice.model.isa)
-    return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings, choice)]))
+    model = choose_model(settings.core.mcpu, "", settings.core.model_path).model
+    unit, code = reader(source, name, model.isa)
+    return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings)]))
 
 
 def compile(

@@ -63,6 +63,11 @@ class ObjectCode(msgspec.Struct, frozen=True):
     sources: list[KernelSource] = []
     """The place of each kernel in the source; empty without debug information."""
 
+    @property
+    def isa(self) -> str:
+        """The name of the kernels' instruction set, "" if there are none."""
+        return self.kernels[0].isa if self.kernels else ""
+
     def places(self) -> list[KernelPlace]:
         """Return where the kernels are in the source, for reports."""
         return [KernelPlace(lines=source.lines, near=None, place=source.place) for source in self.sources]

@@ -154,27 +154,28 @@ class ChosenModel(msgspec.Struct, frozen=True):
     """The substituted model and why, if it is not that of the named core; else ""."""
 
 
-def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = ()) -> ChosenModel:
+def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = (), code_isa: str = "") -> ChosenModel:
     """Choose the machine model for a core.
 
     Args:
         mcpu: The name of a core or model, "native" or "".
         command_cpu: The target of the compiler's command, used if `mcpu` is "".
         model_path: Folders and files of models that are searched first.
+        code_isa: The instruction set of the code, "" if it is unknown. If no core is named, and the host is of another
+            one, the model is the default for the code.
 
     Raises:
         AnalysisError: There is no model of this name, or it is invalid.
     """
     try:
-        return _choose_model(mcpu, command_cpu, model_path)
+        return _choose_model(mcpu, command_cpu, model_path, code_isa)
     except UnknownModelError as error:
         raise UnknownCoreError(str(error)) from error
     except ModelError as error:
         raise AnalysisError(str(error)) from error
 
 
-def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> ChosenModel:
-
+def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str], code_isa: str) -> ChosenModel:
     if mcpu and mcpu != "native":
         cpu = find_cpu(mcpu, model_path, levels=True)
         model = load(cpu.model or mcpu, model_path)
@@ -190,6 +191,8 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Cho
         note = f"no model for the command's target, {command_cpu}{why}: analysed for the host, "
     host, recognised = loading.host_cpu()
     cpu = find_cpu(host, model_path)
+    if not mcpu and code_isa and (not cpu.model or load(cpu.model, model_path).isa != code_isa):
+        return _default(command_cpu, code_isa, model_path, instead)
     if not cpu.model:
         core = (
             f"the command's target {command_cpu!r}" if command_cpu and not mcpu else f"the host ({host or 'unknown'})"
@@ -202,6 +205,14 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str]) -> Cho
     if recognised:
         recognised = f"; {recognised}"
     return ChosenModel(load(cpu.model, model_path), f"the host, {host}{recognised}{_nearest(cpu)}{instead}", note)
+
+
+def _default(command_cpu: str, code_isa: str, model_path: Sequence[str], instead: str) -> ChosenModel:
+    """Return the model for code of an instruction set that is not the host's."""
+    core, title = isa(code_isa).usual_core(command_cpu), isa(code_isa).title
+    target = f"the command's target, {command_cpu}, is no core" if command_cpu else "no core is named"
+    note = f"{target}: analysed for {core}, the default for {title} code; -mcpu names another"
+    return ChosenModel(load(core, model_path), f"the default for {title} code{instead}", note)
 
 
 def _nearest(cpu: Cpu) -> str:
@@ -529,11 +540,17 @@ def kernel_places(
     ]
 
 
-def model_of(unit: Unit, settings: Settings) -> ChosenModel:
-    """Return the model for the analysis of a unit. Raises AnalysisError."""
+def model_of(unit: Unit, settings: Settings, code_isa: str = "") -> ChosenModel:
+    """Return the model for the analysis of a unit. Raises AnalysisError.
+
+    `code_isa` is the instruction set of its code, by default that of its assembly if there is any.
+    """
     # Measurements are compared with the host, whatever the target of the code is.
     target = "" if settings.report.measure else unit.cpu
-    choice = choose_model(settings.core.mcpu, target, settings.core.model_path)
+    mcpu = settings.core.mcpu or ("native" if settings.report.measure else "")
+    if not mcpu and not code_isa and unit.assembly:
+        code_isa = detect(unit.assembly)
+    choice = choose_model(mcpu, target, settings.core.model_path, code_isa)
     if host := _other_native(unit, choice.model, settings):
         # The code will run here, whatever the compiler takes this machine for.
         own = choose_model(host, "", settings.core.model_path)
@@ -608,25 +625,24 @@ def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitR
     """
     from incc.driver.code import object_code
 
-    choice = model_of(unit, settings)
-    return analyze_code(unit, object_code(source, unit.assembly_file, settings.scope), settings, choice)
+    return analyze_code(unit, object_code(source, unit.assembly_file, settings.scope), settings)
 
 
-def analyze_code(unit: Unit, code: ObjectCode, settings: Settings, choice: ChosenModel) -> UnitResult:
+def analyze_code(unit: Unit, code: ObjectCode, settings: Settings) -> UnitResult:
     """Analyse code from an object as one unit.
 
     Args:
         unit: The unit.
         code: The code.
         settings: The settings of the analysis.
-        choice: The machine model.
 
     Raises:
-        AnalysisError: The code is for another instruction set than the model.
+        AnalysisError: There is no model, or the code is for another instruction set than the model.
     """
+    choice = model_of(unit, settings, code.isa)
     model = choice.model
-    if code.kernels and code.kernels[0].isa != model.isa:
-        what = f"{code.kernels[0].isa} code, but {model.name} is an {model.isa} core"
+    if code.kernels and code.isa != model.isa:
+        what = f"{code.isa} code, but {model.name} is an {model.isa} core"
         raise AnalysisError(f"{unit.source or unit.assembly_file}: {what}")
     most = settings.limits.instructions
     fit = [len(kernel.instructions) <= most for kernel in code.kernels]

@@ -7,6 +7,7 @@ is imported when it is first needed, and its decoder when something is decoded.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -243,6 +244,10 @@ class Isa:
     """The syntax of its assembly."""
     example: str
     """A function with a loop, in its assembly."""
+    title: str
+    """The name in messages."""
+    targets: tuple[str, ...]
+    """Beginnings of the names of compilers' targets."""
     markers: ByteMarkers
     """Its markers that are made of instructions."""
     machine: ObjectSigns
@@ -260,6 +265,14 @@ class Isa:
     """By the bits of vectors: forms that stand for a "load", a "store", an addition ("add"), a multiplication
     ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles, and an operation on integers
     ("integer")."""
+
+    usual_cores: tuple[tuple[str, str], ...]
+    """Models for code that names no core, where the host cannot run it: the first of which the pattern is in the
+    compiler's target counts. Each is the most widespread core with the instructions that the target allows."""
+
+    def usual_core(self, target: str) -> str:
+        """Return the model for code with this target of the compiler, "" for any."""
+        return next(model for model, pattern in self.usual_cores if re.search(pattern, target.lower()))
 
     # --- text ---
 
@@ -474,6 +487,16 @@ def isa(name: str) -> Isa:
         # By name, because the folders import this module.
         _LOADED[name] = importlib.import_module(_FOLDERS[name]).ISA
     return _LOADED[name]
+
+
+def of_target(target: str) -> str:
+    """Return the name of the instruction set of a compiler's target ("aarch64-linux-gnu"), "" if it cannot be read."""
+    return next((name for name in _FOLDERS if target.startswith(isa(name).targets)), "")
+
+
+def titles() -> str:
+    """Return the names of all instruction sets for a message."""
+    return " or ".join(isa(name).title for name in _FOLDERS)
 
 
 def detect(text: str) -> str:

@@ -355,6 +355,7 @@ def _analysed(
     from incc.driver.builds.project import project_of
     from incc.driver.pipeline import analyze_object, analyze_unit, report_of
     from incc.frontends.gcc_wrapper.assembly import other_mode
+    from incc.frontends.isa import titles
     from incc.frontends.objects.read import ObjectError
 
     source = os.path.join(job.folder, unit.source)
@@ -369,7 +370,7 @@ def _analysed(
     if not project.wants(os.path.normpath(source)):
         return None
     if other := other_mode([*job.arguments, *unit.proper]):
-        raise AnalysisError(f"the code is for {other}, not for x86-64")
+        raise AnalysisError(f"the code is for {other}, not for {titles()}")
     made, path = _made(job, unit)
 
     def analysed(of_core: Settings) -> UnitResult:

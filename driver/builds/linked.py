@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from incc.driver.code import ObjectCode, of_functions
-from incc.driver.pipeline import analyze_code, model_of
+from incc.driver.pipeline import analyze_code
 from incc.driver.settings import Scope, Settings
 from incc.frontends.gcc_wrapper.linking import Link, optimised_functions
 from incc.frontends.objects.kernels import KernelSource, ObjectKernels, located_kernels
@@ -48,7 +48,7 @@ def analyze_linked(
     results = []
     for settings in all_settings:
         code, system_loops = _chosen_code(linked, unit, settings.scope, wants)
-        result = analyze_code(unit, code, settings, model_of(unit, settings))
+        result = analyze_code(unit, code, settings)
         results.append(replace(result, system_loops=system_loops))
     return results
 

@@ -117,13 +117,13 @@ def in_processes(
 
 
 def _analysed(piece: CodePiece) -> Analysed:
-    from incc.driver.pipeline import AnalysisError, analyze_code, analyze_unit, model_of
+    from incc.driver.pipeline import AnalysisError, analyze_code, analyze_unit
 
     try:
         if piece.code is None:
             result = analyze_unit(piece.unit, piece.settings)
         else:
-            result = analyze_code(piece.unit, piece.code, piece.settings, model_of(piece.unit, piece.settings))
+            result = analyze_code(piece.unit, piece.code, piece.settings)
             result = replace(result, kernel_ids=piece.ids, notes=piece.notes)
         (unit,) = build_report([unit_report(result)]).units
     except AnalysisError as error:

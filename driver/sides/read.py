@@ -435,7 +435,7 @@ def _of_code(
 ) -> list[tuple[str, Collected]]:
     """Read files of code (names for messages; paths, contents or units; kinds), and return a side for each core."""
     sides = []
-    cores = named_cores(settings.core.mcpu) or ["native"]
+    cores = named_cores(settings.core.mcpu) or [""]
     for core in cores:
         collected = Collected(name)
         for file in files:

@@ -39,6 +39,9 @@ _WORK = (
 
 class _AArch64(Isa):
     name = "aarch64"
+    title = "AArch64"
+    targets = ("aarch64", "arm64")
+    usual_cores = (("neoverse-n2", r"^armv9|\+sve2"), ("neoverse-v1", r"\+sve"), ("neoverse-n1", ""))
     unreadable_code = "AArch64 machine code cannot be decoded yet, only assembly"
     syntax = Syntax(comments=("//",), line_comments="#", padding="nop")
     example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
 from incc.frontends.gcc_wrapper.dry_run import DryRun
 from incc.frontends.gcc_wrapper.remarks import clang_options, gcc_options
-from incc.frontends.isa import word_set, words
+from incc.frontends.isa import of_target, titles, word_set, words
 from incc.frontends.unit import IncludeFolders
 
 # The compilers proper of gcc whose output is assembly text, by the program's name.
@@ -263,8 +264,8 @@ class _Planner(msgspec.Struct, kw_only=True):
 
     def _add(self, run: Run, words: tuple[str, ...], problem: str) -> None:
         target = other_mode(words) or _value(words, "-triple") or self.dry_run.target
-        if not problem and target and not target.startswith(("x86_64", "amd64")):
-            problem = f"the code is for {target}, not for x86-64"
+        if not problem and target and not of_target(target):
+            problem = f"the code is for {target}, not for {titles()}"
         if problem:
             self.skipped.append(Skipped(source=run.source, reason=problem))
         else:
@@ -624,8 +625,21 @@ def target_cpu(words: Sequence[str], arguments: Sequence[str]) -> str:
         if sign and name in names:
             names[name] = value
     tune, cpu, arch = names.values()
+    arch = arch or _level(words)
     core = next((name for name in (tune, cpu, arch) if is_core(name)), "")
     return core or next((name for name in (arch, cpu, tune) if name not in _DEFAULTS), "")
+
+
+def _level(words: Sequence[str]) -> str:
+    """Return the level of AArch64 that features stand for in the words of clang's compiler proper, "" for none."""
+    features = {word[1:] for before, word in pairwise(words) if before == "-target-feature" and word.startswith("+")}
+    number = max((f.removeprefix("v").removesuffix("a") for f in features if _is_level(f)), default="")
+    vectors = "".join(f"+{feature}" for feature in ("sve", "sve2") if feature in features)
+    return f"armv{number}-a{vectors}" if number else ""
+
+
+def _is_level(feature: str) -> bool:
+    return feature.startswith("v") and feature.endswith("a") and feature[1:2].isdecimal()
 
 
 _DEFAULTS = frozenset(("", "generic", "native", "x86-64", "armv8-a"))

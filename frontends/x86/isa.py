@@ -80,6 +80,9 @@ _KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]
 
 class _X86(Isa):
     name = "x86"
+    title = "x86-64"
+    targets = ("x86_64", "amd64")
+    usual_cores = (("generic-x86-64", ""),)
     # GNU as takes `/` for a comment only at the start of a line, but people write `//` anywhere; no operand has it. icc
     # without -g gives lines in remarks, in files that end with its mark.
     syntax = Syntax(

@@ -16,7 +16,6 @@ from test_report_schema import SCHEMA
 from incc.driver.commands import scan
 from incc.driver.commands.scan.analysis import Scan, Worker
 from incc.driver.commands.scan.inputs import HexBlock
-from incc.driver.pipeline import choose_model
 from settings_fixtures import settings_with
 
 REPORT = jsonschema.Draft202012Validator(SCHEMA)
@@ -227,7 +226,7 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 
 @given(st.binary(max_size=40))
 def test_any_line_is_analysed_or_named(code: bytes) -> None:
-    worker = Worker(Scan(cores=[settings_with(mcpu="skylake")], models=[choose_model("skylake", "")], format="json"))
+    worker = Worker(Scan(cores=[settings_with(mcpu="skylake")], format="json"))
     outcome = worker([HexBlock("x", 7, code.hex())])
     assert len(outcome.reports) + len(outcome.problems) == 1
     assert all(message.startswith("x:7: ") for message in outcome.problems)

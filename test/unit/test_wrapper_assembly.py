@@ -263,12 +263,21 @@ def test_fat_lto_objects_have_code() -> None:
 def test_code_for_other_machines() -> None:
     for result in (
         plan("/lib/cc1 a.c -m32 -o x.s"),
-        plan("/lib/cc1 a.c -o x.s", target="aarch64-linux-gnu"),
+        plan("/lib/cc1 a.c -o x.s", target="riscv64-linux-gnu"),
         plan("/lib/clang -cc1 -triple i386-apple-macosx -emit-obj -o a.o -x c a.c"),
     ):
         assert result.runs == ()
         assert "not for x86-64" in result.skipped[0].reason
         assert not result.skipped[0].expected
+
+
+def test_code_for_aarch64() -> None:
+    (run,) = plan("/lib/cc1 a.c -mcpu=neoverse-n1+crypto -o x.s", target="aarch64-linux-gnu").runs
+    assert run.cpu == "neoverse-n1+crypto"
+    words = "/lib/clang -cc1 -triple aarch64-unknown-linux-gnu -emit-obj -target-cpu generic"
+    features = "-target-feature +v8.2a -target-feature +sve -target-feature -sve2 -target-feature +v8a"
+    (run,) = plan(f"{words} {features} -o a.o -x c a.c").runs
+    assert run.cpu == "armv8.2-a+sve"
 
 
 def test_other_languages() -> None:

@@ -26,7 +26,7 @@ from incc.driver.cores import cores_of, named_cores
 from incc.driver.messages import fail, run_command
 from incc.driver.pipeline import choose_model
 from incc.driver.settings import REPORTED, Settings
-from incc.frontends.isa import isa
+from incc.frontends.isa import isa, names
 from incc.models.loading import list_models, load
 from incc.support.errors import AnalysisError
 from incc.support.files import replacement
@@ -168,15 +168,17 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
     if options.input_format and in_project:
         raise UsageError("--input-format and -p cannot be combined")
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
-    mcpu = options.mcpu or ("native" if options.measure or not in_project else "")
+    mcpu = options.mcpu or ("native" if options.measure else "")
     kernel = REPORTED if options.reports else KernelSettings(arrays="likely")
     settings = settings_of(COMMAND, options, Settings(kernel=kernel))
     each_core = _cores(mcpu, settings) if mcpu else [settings]
-    if options.format == "cycles" and (len(each_core) > 1 or not mcpu):
+    if mcpu or not in_project:
+        choose_model(each_core[0].core.mcpu, "", each_core[0].core.model_path)  # for its errors
+    if options.format == "cycles" and (len(each_core) > 1 or (in_project and not mcpu)):
         raise UsageError("--format=cycles is for one core; name it with -mcpu")
     return Scan(
         cores=each_core,
-        models=[choose_model(each.core.mcpu, "", each.core.model_path) for each in each_core if mcpu],
+        own_cores=in_project and not mcpu,
         format=options.format,
         condition=options.where,
         top=options.top,
@@ -193,7 +195,8 @@ def _cores(mcpu: str, settings: Settings) -> list[Settings]:
     if "all" in named_cores(mcpu):
         path = settings.core.model_path
         models = [load(entry.path, path) for entry in list_models(path)]
-        mcpu = ",".join(model.name for model in models if not isa(model.isa).unreadable_code)
+        # Blocks of machine code are read as the first core's.
+        mcpu = ",".join(model.name for model in sorted(models, key=lambda model: names().index(model.isa)))
     return cores_of(settings.on(mcpu))
 
 
@@ -237,9 +240,8 @@ def _outcomes(worker: Worker, inputs: Iterable[Input], jobs: int) -> Iterator[Sc
         return (worker([item]) for item in inputs)
 
     # What every worker needs is loaded before they are forked off.
-    if worker.isa:
-        isa(worker.isa).load()
     items = list(inputs)
+    isa(worker.models[0].isa if worker.models else names()[0]).load()
     size = max(CHUNK if all(isinstance(item, HexBlock) for item in items) else 1, -(-len(items) // MOST))
     chunks = [items[start : start + size] for start in range(0, len(items), size)]
     return in_order(worker, chunks, jobs, partial(_one_by_one, worker))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -13,10 +14,11 @@ from incc.core.analysis import KernelResult, analyze_kernel
 from incc.driver.code import ObjectCode, of_functions
 from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock, SourceFile
 from incc.driver.pipeline import (
-    ChosenModel,
     analyze_code,
     analyze_unit,
+    choose_model,
     host_of,
+    model_of,
     report_of,
     with_likely_regions,
     with_trust,
@@ -24,7 +26,7 @@ from incc.driver.pipeline import (
 from incc.driver.selection import order_of_worth
 from incc.driver.settings import Settings
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
-from incc.frontends.isa import DecodeError, isa
+from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
@@ -38,6 +40,7 @@ from incc.support.workers import problem_of
 if TYPE_CHECKING:
     from incc.measuring.harness import LoopFailure
     from incc.measuring.kernels import KernelMeasurement, Measurer
+    from incc.models.model import MachineModel
     from incc.report.where import Condition
 
 Input = HexBlock | AssemblyFile | SourceFile | CodeFile | CompilerCommand
@@ -48,8 +51,8 @@ class Scan(Struct, frozen=True, kw_only=True):
 
     cores: list[Settings]
     """The settings for each core. A project without named cores has one, for the core of each command."""
-    models: list[ChosenModel]
-    """The model of each core, unless each unit of a project has its own."""
+    own_cores: bool = False
+    """Each unit is analysed for its command's core."""
     format: str = "text"
     """"text", "json" or "cycles"."""
     condition: Condition | None = None
@@ -111,12 +114,26 @@ class Worker:
         self.cores = scan.cores
         if self.brief:
             self.cores = [replace(core, kernel=replace(core.kernel, explained=False)) for core in scan.cores]
-        self.isa = scan.models[0].model.isa if scan.models else ""
         self.measurer: Measurer | None = None
         if scan.measure:
             from incc.measuring.kernels import Measurer
 
             self.measurer = Measurer(scan.unsafe)
+
+    @cached_property
+    def models(self) -> list[MachineModel]:
+        """The model of each core, none if each unit has its own. Raises AnalysisError."""
+        if self.scan.own_cores:
+            return []
+        return [choose_model(each.core.mcpu, "", each.core.model_path).model for each in self.cores]
+
+    def _cores_for(self, code_isa: str) -> list[Settings]:
+        """Return the cores with this instruction set; all of them if there are none, for the error message."""
+        if len(self.cores) == 1:
+            return self.cores
+        return [
+            core for core, model in zip(self.cores, self.models, strict=True) if model.isa == code_isa
+        ] or self.cores
 
     def __call__(self, inputs: Sequence[Input]) -> ScanOutcome:
         outcome = ScanOutcome()
@@ -156,9 +173,9 @@ class Worker:
         except ValueError:
             raise AnalysisError(f"{block.name}: not hexadecimal: {block.digits[:60]!r}") from None
         try:
-            kernel = isa(self.isa).decode_bytes(code, block.name, text=not self.brief)
+            kernel = isa(self.models[0].isa).decode_bytes(code, block.name, text=not self.brief)
             if self.brief:  # the shortest way, for thousands of blocks
-                result = analyze_kernel(kernel, self.scan.models[0].model, self.cores[0].kernel)
+                result = analyze_kernel(kernel, self.models[0], self.cores[0].kernel)
                 measured = self.measurer.measure(kernel) if self.measurer else None
                 outcome.rows.append(self._row(block.digits, result, measured))
                 return []
@@ -185,8 +202,7 @@ class Worker:
         return self._on_each_core(unit, of_functions(code, self.cores[0].scope.functions))
 
     def _on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
-        cores = zip(self.cores, self.scan.models, strict=True)
-        return [analyze_code(unit, code, core, choice) for core, choice in cores]
+        return [analyze_code(unit, code, core) for core in self._cores_for(code.isa)]
 
     def _assembly(self, file: AssemblyFile, outcome: ScanOutcome) -> list[UnitResult]:
         try:
@@ -195,9 +211,11 @@ class Worker:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
         unit = with_trust(unit, self.cores[0].scope)
         outcome.notes.extend(f"{file.name}: {note}" for note in unit.notes)
-        settings = with_likely_regions(unit, self.cores[0], self.isa)
+        code_isa = detect(unit.assembly)
+        cores = self._cores_for(code_isa)
+        settings = with_likely_regions(unit, cores[0], model_of(unit, cores[0], code_isa).model.isa)
         scope = replace(settings.scope, system_headers=True)
-        return [analyze_unit(unit, replace(core, scope=scope)) for core in self.cores]
+        return [analyze_unit(unit, replace(core, scope=scope)) for core in cores]
 
     def _compiled(self, command: CompilerCommand, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
         from incc.driver.commands.scan.project import settings_of
