@@ -118,8 +118,6 @@ def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Ref
     If `weighted`, the number after the code is the weight of the block's instructions.
     """
     code_of = instruction_set(isa)
-    if code_of.unreadable_code:
-        raise CoverageError(f"{path}: {code_of.unreadable_code}")
     try:
         with open(path, encoding="utf-8", errors="replace") as f:
             rows = f.read().splitlines()

@@ -23,6 +23,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     """Offset in bytes from the section's start and name, ascending."""
     relocations: tuple[Relocation, ...] = ()
     """Ascending by offset."""
+    data_spans: tuple[tuple[int, int], ...] = ()
+    """Begins and ends of data inside of code, as offsets, ascending."""
     alignment: int
     """In bytes: the section's own before linking, then that of a page."""
     debug_address: int = 0

@@ -57,7 +57,7 @@ def unreadable(text: str) -> str:
             if len(line) > _LONGEST and not re.match(_DATA, line):
                 return f"line {number} has {len(line):,} characters; statements are read up to {_LONGEST:,} of a line"
     if other := foreign(text):
-        return refusal(other, "x86's and AArch64's")
+        return refusal(other)
     if (nasm := re.search(_NASM, text[:_LOOKED_AT])) and isa(names()[0]).sign(text) != 0:
         number = text.count("\n", 0, nasm.end()) + 1
         return f"line {number} is in NASM's syntax, which incc does not read; assemble the file and analyse its object"
@@ -77,6 +77,6 @@ def foreign(text: str) -> str:
     return ""
 
 
-def refusal(code: str, read: str = "x86's") -> str:
-    """Return the message for a kind of code that incc does not read, and whose code it does `read`."""
-    return f"{code}, which incc does not read; it reads {read}"
+def refusal(code: str) -> str:
+    """Return the message for a kind of code that incc does not read."""
+    return f"{code}, which incc does not read; it reads x86's and AArch64's"

@@ -81,6 +81,8 @@ class ObjectSigns(msgspec.Struct, frozen=True, kw_only=True):
     """ELF's relocations whose field holds symbol + addend - its own address."""
     absolute: dict[int, int]
     """ELF's relocations whose field holds symbol + addend, with the size of the field in bytes."""
+    maps_data: bool = False
+    """ELF files say with symbols named `$x` and `$d` where code and data begin inside of a section."""
     unread: dict[str, str] = {}
     """lief's names for related machines that cannot be read, with messages."""
 
@@ -238,8 +240,6 @@ class Isa:
 
     name: str
     """The name in regions, kernels and models."""
-    unreadable_code: str = ""
-    """The reason that its machine code cannot be decoded yet, "" if it can: the message of the DecodeError."""
     syntax: Syntax
     """The syntax of its assembly."""
     example: str
@@ -437,7 +437,7 @@ class Isa:
             ValueError: if the block is not code.
             DecodeError: if there is no decoder.
         """
-        raise DecodeError(self.unreadable_code)
+        raise NotImplementedError
 
     def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
         """Return the innermost loops of the machine code of an object file, and the cycles that are left out.
@@ -446,14 +446,14 @@ class Isa:
         those of the debug information, if the container has it. Without `paces`, the kernels' `pace` is mostly 0.
         Raises DecodeError.
         """
-        raise DecodeError(self.unreadable_code)
+        raise NotImplementedError
 
     def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
         """Return the code of these spans of an object file, each as one straight-line kernel, in their order.
 
         Spans with bytes that are no instruction are left out. Raises DecodeError.
         """
-        raise DecodeError(self.unreadable_code)
+        raise NotImplementedError
 
     def evaluator(self) -> Evaluator | None:
         """Return an evaluator of integer code, None if there is none for this instruction set."""
@@ -461,7 +461,7 @@ class Isa:
 
     def runnable(self, kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
         """Return a decoded kernel as machine code that can be timed on its own, or the reason that there is none."""
-        return NotRunnable("isa", self.unreadable_code)
+        return NotRunnable("isa", f"{self.title} code cannot be run on its own")
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

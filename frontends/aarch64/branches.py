@@ -18,7 +18,7 @@ SVE_CONDITIONS = {
 BRANCHES: dict[str, str] = {
     **{prefix + c: "conditional" for c in (*CONDITIONS, *SVE_CONDITIONS) for prefix in ("b.", "bc.", "b")},
     **dict.fromkeys(words("cbz cbnz tbz tbnz"), "conditional"),
-    **dict.fromkeys(words("b b.al b.nv bal bnv"), "unconditional"),
+    **dict.fromkeys(words("b b.al b.nv bal bnv bc.al bc.nv"), "unconditional"),
     **dict.fromkeys(words("br braa brab braaz brabz"), "indirect"),
     **dict.fromkeys(words("bl blr blraa blrab blraaz blrabz"), "call"),
     **dict.fromkeys(words("ret retaa retab retaasppc retabsppc eret eretaa eretab"), "return"),

@@ -1,13 +1,17 @@
-"""The instruction set AArch64, as `incc.frontends.isa.Isa` describes it. Its machine code is not read yet."""
+"""The instruction set AArch64, as `incc.frontends.isa.Isa` describes it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from incc.frontends.aarch64.branches import BRANCHES
 from incc.frontends.isa import ByteMarkers, CommonWork, Isa, ObjectSigns, Syntax, TextForm, jump_target
 from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
+
+if TYPE_CHECKING:
+    from incc.frontends.container import Container, ContainerCode, Span
 
 _SIGN = r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)"
 _SYMBOLS = r"(?<![\w$.]):?(?:lo12:)?([A-Za-z_.][\w.$]*)"
@@ -42,7 +46,6 @@ class _AArch64(Isa):
     title = "AArch64"
     targets = ("aarch64", "arm64")
     usual_cores = (("neoverse-n2", r"^armv9|\+sve2"), ("neoverse-v1", r"\+sve"), ("neoverse-n1", ""))
-    unreadable_code = "AArch64 machine code cannot be decoded yet, only assembly"
     syntax = Syntax(comments=("//",), line_comments="#", padding="nop")
     example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"
     # OSACA's: a move to x1 and a no-operation as bytes (the section on markers of its README).
@@ -60,6 +63,7 @@ class _AArch64(Isa):
         # ELF for the Arm 64-bit architecture, "Static relocations": R_AARCH64_PREL64, _PREL32, _PREL16; _ABS64, _ABS32.
         pc_relative=frozenset((260, 261, 262)),
         absolute={257: 8, 258: 4},
+        maps_data=True,
     )
     branch_words = frozenset(BRANCHES)
     stack_registers = frozenset(("sp", "x29"))
@@ -110,6 +114,25 @@ class _AArch64(Isa):
         from incc.frontends.aarch64.kernels import decode_regions
 
         return decode_regions(text, regions, checked)
+
+    def decode_bytes(
+        self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True
+    ) -> KernelCode:
+        from incc.frontends.aarch64.kernels import decode_bytes
+
+        return decode_bytes(code, name, is_loop)
+
+    def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
+        from incc.frontends.aarch64.objects import A64Disassembler
+        from incc.frontends.machine_code import container_kernels
+
+        return container_kernels(container, paces, A64Disassembler())
+
+    def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
+        from incc.frontends.aarch64.objects import A64Disassembler
+        from incc.frontends.machine_code import container_spans
+
+        return container_spans(container, spans, A64Disassembler())
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

@@ -35,6 +35,26 @@ def decode_regions(text: str, regions: Sequence[Region], checked: Sequence[int] 
     return kernels
 
 
+def decode_bytes(code: bytes, name: str, is_loop: bool | None) -> KernelCode:
+    """Decode a whole block of machine code. Raises ValueError as `Isa.decode_bytes` does."""
+    from incc.frontends.aarch64.disassemble import instruction, text_of, words
+
+    if not code:
+        raise ValueError("no machine code")
+    if len(code) % LENGTH:
+        raise ValueError(f"{len(code)} bytes, but each AArch64 instruction has {LENGTH}")
+    instructions = []
+    for n, word in enumerate(words(code)):
+        if not text_of(word):
+            start = LENGTH * n
+            raise ValueError(f"offset {start:#x}: not an AArch64 instruction: {code[start : start + LENGTH].hex(' ')}")
+        instructions.append(instruction(word, LENGTH * n))
+    if is_loop is None:
+        last = instructions[-1]
+        is_loop = last.branch in ("conditional", "unconditional") and last.target == "0x0"
+    return KernelCode(name=name, isa=ISA, region=None, instructions=tuple(instructions), is_loop=is_loop, alignment=0)
+
+
 def _kernel(region: Region, statements: Mapping[int, Sequence[str]], macros: frozenset[str]) -> KernelCode:
     instructions, refused = _decoded(region.lines, statements, macros)
     unknown = {i.mnemonic: i.line for i in reversed(instructions) if not is_known(i.mnemonic)}

@@ -6,7 +6,8 @@ import mmap
 import os
 import warnings
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ from incc.frontends.elf import (
     read_elf,
 )
 from incc.frontends.foreign import refusal
-from incc.frontends.isa import isa, names
+from incc.frontends.isa import ObjectSigns, isa, names
 from incc.frontends.kernel import Relocation
 
 _PAGE = 4096
@@ -143,7 +144,7 @@ def _read_elf(data: Data, folder: str | None) -> Container:
     elf = read_elf(data)
     machine = isa(name).machine
     try:
-        container = _container(name, _elf_sections(elf, machine.pc_relative), len(data))
+        container = _container(name, _elf_sections(elf, machine), len(data))
     except ObjectError as error:
         if error.empty and any(section.name.startswith(_GCC_LTO) for section in elf.sections):
             message = "no code in it yet, only what gcc links with -flto: -ffat-lto-objects adds code"
@@ -170,10 +171,11 @@ def _elf_isa(machine: int) -> str:
         raise ObjectError(refusal(f"code for machine {machine}")) from None
 
 
-def _elf_sections(elf: ElfFile, pc_relative: frozenset[int]) -> Iterator[Section]:
+def _elf_sections(elf: ElfFile, machine: ObjectSigns) -> Iterator[Section]:
     """Yield the sections that are loaded and have contents."""
     is_object = elf.kind == OBJECT
-    relocations = _elf_relocations(elf, pc_relative) if is_object else {}
+    relocations = _elf_relocations(elf, machine.pc_relative) if is_object else {}
+    marked = _mapping_symbols(elf) if machine.maps_data else {}
     functions = _elf_functions(elf)
     for number, section in enumerate(elf.sections):
         if not section.flags & ALLOCATED or not section.content:
@@ -187,10 +189,25 @@ def _elf_sections(elf: ElfFile, pc_relative: frozenset[int]) -> Iterator[Section
             data=section.content,
             executable=executable,
             functions=of_section.within(start, section.size) if of_section else (),
+            data_spans=_data_spans(marked.get(number, ()), start, section.size),
             relocations=tuple(sorted(relocations.get(number, ()), key=lambda relocation: relocation.offset)),
             alignment=max(1, section.alignment) if is_object else _PAGE,
             debug_address=debug_address(number) if is_object else start,
         )
+
+
+def _mapping_symbols(elf: ElfFile) -> dict[int, list[tuple[int, bool]]]:
+    """Return where data (True) and code begin, by the number of the section (Arm's ELF ABI, "Mapping symbols")."""
+    marked: dict[int, list[tuple[int, bool]]] = {}
+    for symbol in elf.symbols():
+        if symbol.section and symbol.name[:2] in ("$x", "$d") and symbol.name[2:3] in ("", "."):
+            marked.setdefault(symbol.section, []).append((symbol.value, symbol.name[1] == "d"))
+    return marked
+
+
+def _data_spans(marked: Sequence[tuple[int, bool]], start: int, size: int) -> tuple[tuple[int, int], ...]:
+    ordered = [*sorted(marked), (start + size, False)]
+    return tuple([(at - start, end - start) for (at, is_data), (end, _) in pairwise(ordered) if is_data and at < end])
 
 
 def _elf_functions(elf: ElfFile) -> dict[int, _Functions]:
@@ -271,7 +288,9 @@ def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
 
 
 def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
-    functions = _Functions((symbol.value, str(symbol.name)) for symbol in binary.symbols)
+    # LLVM's assembler begins each section with a symbol of its own.
+    named = [(symbol.value, str(symbol.name)) for symbol in binary.symbols]
+    functions = _Functions((value, name) for value, name in named if not name.startswith("ltmp"))
     flags = lief.MachO.Section.FLAGS
     is_object = binary.header.file_type == lief.MachO.Header.FILE_TYPE.OBJECT
     for section in binary.sections:

@@ -307,14 +307,16 @@ class _X86(Isa):
         return decode_bytes(code, name, is_loop, text)
 
     def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
-        from incc.frontends.x86.objects import container_kernels
+        from incc.frontends.machine_code import container_kernels
+        from incc.frontends.x86.objects import X86Disassembler
 
-        return container_kernels(container, paces)
+        return container_kernels(container, paces, X86Disassembler())
 
     def container_spans(self, container: Container, spans: Sequence[Span]) -> ContainerCode:
-        from incc.frontends.x86.objects import container_spans
+        from incc.frontends.machine_code import container_spans
+        from incc.frontends.x86.objects import X86Disassembler
 
-        return container_spans(container, spans)
+        return container_spans(container, spans, X86Disassembler())
 
     def evaluator(self) -> Evaluator:
         from incc.frontends.x86.evaluate import IntegerEvaluator

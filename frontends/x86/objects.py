@@ -1,460 +1,87 @@
-"""Kernels of x86-64 machine code in object files, from the control flow of the decoded instructions.
-
-A first pass over a section notes only where each instruction ends and where control goes. Instructions of loops, and
-of the code before them, are decoded in full.
-"""
+"""The machine code of x86-64 in object files, for `incc.frontends.machine_code`."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
 from iced_x86 import FlowControl, OpKind
-from msgspec.structs import replace
 
-from incc.frontends.asm.before import before_loops
-from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
-from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
-from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Section, Span
-from incc.frontends.kernel import CodeSpan, Instruction, KernelCode, LeftOut, Region, Relocation, SourceLocation
+from incc.frontends.asm.graph import Jump
+from incc.frontends.container import Container
+from incc.frontends.kernel import Affine, Before, Instruction, Relocation
+from incc.frontends.machine_code import Code, Flow
 from incc.frontends.x86.decode import decode, disassemble
 from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
 from incc.frontends.x86.pace import pace
 
-_NEXT, _CALL, _INDIRECT_CALL = FlowControl.NEXT, FlowControl.CALL, FlowControl.INDIRECT_CALL
-_INDIRECT = FlowControl.INDIRECT_BRANCH
+_NEXT = FlowControl.NEXT
 _KINDS = {
     FlowControl.UNCONDITIONAL_BRANCH: "unconditional",
-    _INDIRECT: "indirect",
+    FlowControl.INDIRECT_BRANCH: "indirect",
     FlowControl.CONDITIONAL_BRANCH: "conditional",
     FlowControl.RETURN: "return",
     FlowControl.EXCEPTION: "stop",  # ud2 and its like
     FlowControl.XBEGIN_XABORT_XEND: "conditional",
+    FlowControl.CALL: "call",
+    FlowControl.INDIRECT_CALL: "call",
 }
 _NEAR_BRANCH = OpKind.NEAR_BRANCH64
 _ADDRESSES = (1 << 64) - 1
 
 
-def container_kernels(container: Container, paces: bool) -> ContainerCode:
-    """Return the innermost loops of an object's functions. Without `paces` the kernels' `pace` is not computed."""
-    sections = [_section_kernels(section, container, paces) for section in container.sections if section.executable]
-    return ContainerCode(
-        [kernel for section in sections for kernel in section.kernels],
-        [cycle for section in sections for cycle in section.left_out],
-        [addresses for section in sections for addresses in section.addresses],
-    )
+class X86Disassembler:
+    """See `incc.frontends.machine_code.Disassembler`."""
 
+    isa = ISA
+    stack = "rsp"
+    branch_bias = 4  # the addend counts from the field, which ends the instruction
 
-def _section_kernels(section: Section, container: Container, paces: bool) -> ContainerCode:
-    if section.chosen is not None and not section.chosen:
-        return ContainerCode([], [], [])
-    code = _Code(section)
-    graphs = _graphs(code, _Tables(code, container))
-    start, debug = section.debug_address, container.debug
-    listing = InstructionFacts([_Place(line, start + at, debug) for line, at in enumerate(code.offsets, 1)], code.notes)
-    regions, left_out = innermost(graphs, listing)
-    if section.chosen is not None:
-        # Functions that others jump into belong to the graphs of these, but their loops to another part.
-        regions = [region for region in regions if code.is_chosen(region.lines[0] - 1)]
-        left_out = [cycle for cycle in left_out if code.is_chosen(cycle.first_line - 1)]
+    def scan(self, code: Code, start: int, end: int) -> None:
+        """Add the instructions between two offsets, up to bytes that are none."""
+        section, add = code.section, code.offsets.append
+        for native in disassemble(bytes(section.data[start:end]), section.address + start):
+            if native.flow_control != _NEXT:
+                code.branches[len(code.offsets)] = native
+            if native.is_ip_rel_memory_operand:
+                code.addresses[len(code.offsets)] = native.ip_rel_memory_address
+            # A damaged file's section may reach over the end of the address space.
+            add((native.ip - section.address) & _ADDRESSES)
 
-    def statement(line: int) -> tuple[Instruction, ...]:
-        return (code.instruction(line - 1),)
+    def flow(self, branch: Any) -> Flow:
+        """Return how an instruction of iced-x86's transfers control."""
+        kind, direct = _KINDS.get(branch.flow_control, ""), branch.op0_kind == _NEAR_BRANCH
+        if not direct and (kind == "conditional" or branch.flow_control == FlowControl.CALL):
+            kind = ""  # xend, xabort; a system call
+        return Flow(kind, branch.near_branch_target if direct else None, branch.len)
 
-    def address(line: int) -> str:
-        return _address(code.instruction(line - 1))
-
-    befores = before_loops(regions, lambda: graphs, listing.places, lambda n: False, None if paces else address)
-    unit = min(64, section.alignment)
-    kernels = []
-    for region, before in zip(regions, befores, strict=True):
-        chosen = [code.instruction(line - 1) for line in region.lines]
-        follower = None if before is None else Follower(before, statement)
-        offset = chosen[0].offset - section.address
-        function_start = code.start_of(offset)
-        name = f"{code.names.get(function_start, section.name)}+{offset - function_start:#x}"
-        spans = _spans(code, region)
-        kernels.append(
-            KernelCode(
-                name=name,
-                isa=ISA,
-                region=replace(region, name=name),
-                instructions=finished(chosen),
-                is_loop=True,
-                alignment=chosen[0].offset % unit,
-                entry=entry_values(chosen, follower) if follower else (),
-                alignment_unit=unit,
-                spans=spans,
-                base=section.address + code.start_of(code.offsets[region.runs[0][1] - 1]),
-                pace=pace(chosen, follower) if follower and paces else 0,
-            )
-        )
-    addresses = [
-        CodeAddresses(*(tuple([start + code.offsets[line - 1] for line in lines]) for lines in (r.lines, r.body_lines)))
-        for r in regions
-    ]
-    return ContainerCode(kernels, left_out, addresses)
-
-
-def _spans(code: _Code, region: Region) -> tuple[CodeSpan, ...]:
-    """Return the places of a loop's instructions relative to symbols; none if one has no symbol."""
-    spans = []
-    for _, first, last in region.runs:
-        at = code.offsets[first - 1]
-        start = code.start_of(at)
-        if start not in code.names:
-            return ()
-        spans.append(CodeSpan(code.names[start], at - start, code.end_of(last - 1) - at))
-    return tuple(spans)
-
-
-def container_spans(container: Container, spans: Sequence[Span]) -> ContainerCode:
-    """Return the code of each span as a straight-line kernel. Spans with bytes that are no instruction are left out."""
-    result = ContainerCode([], [], [])
-    codes: dict[int, _Code] = {}
-    for number in {span.section for span in spans}:
-        section = container.sections[number]
-        cuts = [at for span in spans if span.section == number for at in (span.start, span.end)]
-        codes[number] = _Code(section, [at for at in cuts if at < len(section.data)])
-    for span in spans:
-        code = codes[span.section]
-        first, last = bisect_left(code.offsets, span.start), bisect_left(code.offsets, span.end)
-        function_start = code.start_of(span.start)
-        function = code.names.get(function_start, "")
-        name = span.name or f"{function or code.section.name}+{span.start - function_start:#x}"
-        chosen = [code.instruction(n) for n in range(first, last)]
-        gap = _gap(code, first, last, span)
-        if gap is not None or not chosen:
-            reason = "no instruction in it"
-            if gap is not None:
-                reason = f"there is no instruction at {code.section.address + gap:#x}"
-            result.left_out.append(
-                LeftOut(first_line=first + 1, last_line=last, function=function, label=name, reason=reason)
-            )
-            continue
-        lines = tuple(range(first + 1, last + 1))
-        is_loop = _goes_back(code, chosen[-1], function_start, span.start)
-        region = Region(
-            kind=span.kind,
-            name=name,
-            function=function,
-            first_line=lines[0],
-            last_line=lines[-1],
-            lines=lines,
-            body_lines=lines,
-            is_loop=is_loop,
-            notes=_span_notes(code, first, last, span),
-        )
-        unit = min(64, code.section.alignment)
-        instructions = finished(chosen)
-        result.kernels.append(
-            KernelCode(
-                name=name,
-                isa=ISA,
-                region=region,
-                instructions=instructions,
-                is_loop=is_loop,
-                alignment=chosen[0].offset % unit,
-                alignment_unit=unit,
-            )
-        )
-        addresses = tuple([code.section.debug_address + at for at in code.offsets[first:last]])
-        result.addresses.append(CodeAddresses(addresses, addresses))
-    return result
-
-
-def _span_notes(code: _Code, first: int, last: int, span: Span) -> tuple[str, ...]:
-    notes = code.notes(range(first, last))
-    if span.kind == "address" and _Code(code.section).number_at(span.start) < 0:
-        notes.append(f"read from its start on, {code.section.address + span.start:#x} is within an instruction")
-    branches = sum(n in code.branches and code.callee(n, code.branches[n]) is None for n in range(first, last - 1))
-    if branches:
-        count = "1 branch" if branches == 1 else f"{branches} branches"
-        notes.append(f"{count} inside: instructions are analysed in their order, as if none were taken")
-    return tuple(notes)
-
-
-def _gap(code: _Code, first: int, last: int, span: Span) -> int | None:
-    """Return the offset of the first byte of a span that belongs to no instruction, None if there is none."""
-    at = span.start
-    for n in range(first, last):
-        if code.offsets[n] != at:
-            return at
-        at += code.instruction(n).length
-    return at if at < span.end else None
-
-
-def _goes_back(code: _Code, last: Instruction, function_start: int, start: int) -> bool:
-    """Return True if the last instruction of a span jumps to its start, or to code of the function before it."""
-    if last.branch not in ("conditional", "unconditional") or not last.target.startswith("0x"):
-        return False
-    return function_start <= int(last.target, 16) - code.section.address <= start
-
-
-class _Place(msgspec.Struct, frozen=True):
-    """The place of an instruction, which is looked up when it is needed: only those of loops are."""
-
-    line: int
-    address: int
-    debug: DebugInformation | None
-
-    @property
-    def location(self) -> SourceLocation | None:
-        return self.debug.location(self.address) if self.debug else None
-
-
-def _address(i: Instruction) -> str:
-    """Return the registers and the scale of a memory operand's address, to tell pointers apart.
-
-    The result is "" if there is no memory operand, or it is on the stack or relative to the instruction.
-    """
-    registers = [a.register.name for a in i.registers if a.address]
-    if registers.count("rsp") == len(registers):
-        return ""
-    scale = i.memory[0].scale if i.memory else i.affine.terms[-1][1] if i.affine and i.affine.terms else 1
-    return f"{registers} {scale}"
-
-
-_MOST_OTHERS = 50_000
-"""The most instructions besides twice the chosen ones of functions that these jump into. Without symbols functions are
-not told apart, so that most of them seem to jump into each other."""
-
-
-class _Code:
-    """The instructions of an executable section, by number.
-
-    Each chosen function is disassembled from its start up to the next one's, or to bytes that are no instruction: data,
-    or code of another mode. So are the functions that a chosen one jumps into, and its cold part. An instruction also
-    begins at each of the `cuts`.
-    """
-
-    def __init__(self, section: Section, cuts: Iterable[int] = ()) -> None:
-        self.section = section
-        symbols = _symbols(section)
-        self.names = symbols.names
-        self.starts = symbols.starts
-        """The offsets at which functions start, and the section's own start."""
-        self._symbols = symbols
-        self._cuts = sorted({*symbols.bounds, *cuts}) if cuts else symbols.bounds
-        self.offsets: list[int] = []
-        """The offset of each instruction in bytes, ascending."""
-        self.branches: dict[int, Any] = {}
-        """iced-x86's instructions that transfer control."""
-        self.addresses: dict[int, int] = {}
-        """Addresses that instructions name relative to their own."""
-        self._decoded: dict[int, Instruction] = {}
-        self._relocated = [r.offset for r in section.relocations]
-        self.functions: list[tuple[int, int, int]] = []
-        """The offset, the first instruction and that behind the last of each function with instructions."""
-        if section.chosen is None:
-            self._disassemble(self._cuts)
-        else:
-            self._disassemble(sorted(section.chosen))
-            most = 2 * len(self.offsets) + _MOST_OTHERS
-            chosen = set(section.chosen)
-            while not chosen.issuperset(others := self._jumped_into()):
-                chosen |= others
-                self._disassemble(sorted(chosen))
-                if len(self.offsets) > most:
-                    self._disassemble(sorted(section.chosen))
-                    break
-
-    def _disassemble(self, begins: Sequence[int]) -> None:
-        """Disassemble from each of these offsets up to the next place where something begins."""
-        section = self.section
-        for each in (self.offsets, self.branches, self.addresses, self.functions):
-            each.clear()
-        add = self.offsets.append
-        for start in begins:
-            at = bisect_right(self._cuts, start)
-            end = self._cuts[at] if at < len(self._cuts) else len(section.data)
-            first = len(self.offsets)
-            for native in disassemble(bytes(section.data[start:end]), section.address + start):
-                if native.flow_control != _NEXT:
-                    self.branches[len(self.offsets)] = native
-                if native.is_ip_rel_memory_operand:
-                    self.addresses[len(self.offsets)] = native.ip_rel_memory_address
-                # A damaged file's section may reach over the end of the address space.
-                add((native.ip - section.address) & _ADDRESSES)
-            if first < len(self.offsets):
-                self.functions.append((start, first, len(self.offsets)))
-
-    def _jumped_into(self) -> set[int]:
-        """Return the functions that the disassembled ones jump into, and their other parts."""
-        bounds, parts = self._symbols.bounds, self._symbols.parts
-        others = {parts[start] for start, _, _ in self.functions if start in parts}
-        for n, native in self.branches.items():
-            offset = self._target_of(n, native)
-            if 0 <= offset < len(self.section.data):
-                start = bounds[bisect_right(bounds, offset) - 1]
-                if start != offset:  # a tail call does not make two functions one graph
-                    others.add(start)
-        return others
-
-    def runs(self) -> list[int]:
-        """Return for each function the number of the run of code that it is in; others than chosen ones end a run."""
-        if self.section.chosen is None:
-            return [0] * len(self.functions)
-        places = [bisect_left(self._symbols.bounds, start) for start, _, _ in self.functions]
-        return [place - number for number, place in enumerate(places)]
-
-    def is_chosen(self, n: int) -> bool:
-        """Return True if an instruction is in a chosen function."""
-        bounds, chosen = self._symbols.bounds, self.section.chosen
-        return chosen is None or bounds[bisect_right(bounds, self.offsets[n]) - 1] in chosen
-
-    def start_of(self, offset: int) -> int:
-        """Return the offset at which the function of the instruction at `offset` starts."""
-        return self.starts[bisect_right(self.starts, offset) - 1]
-
-    def number_at(self, offset: int) -> int:
-        """Return the number of the instruction that begins at `offset`, -1 if none does."""
-        n = bisect_left(self.offsets, offset)
-        return n if n < len(self.offsets) and self.offsets[n] == offset else -1
-
-    def end_of(self, n: int) -> int:
-        """Return the offset behind an instruction."""
-        return self.offsets[n] + self.instruction(n).length
-
-    def relocations(self, first: int, end: int) -> tuple[Relocation, ...]:
-        low = bisect_left(self._relocated, first)
-        return self.section.relocations[low : bisect_left(self._relocated, end, low)]
-
-    def instruction(self, n: int) -> Instruction:
-        """Return an instruction as it is in a kernel, without a line."""
-        if n in self._decoded:
-            return self._decoded[n]
-        section, at = self.section, self.offsets[n]
-        end = self.offsets[n + 1] if n + 1 < len(self.offsets) else len(section.data)
-        code = bytes(section.data[at : min(end, at + 15)])
-        instruction = decode(code, section.address + at, section=section.name)
-        fields = self.relocations(at, at + instruction.length)
-        if fields and instruction.branch:
-            instruction = replace(instruction, target=self._target(instruction.branch, fields[0]))
-        elif fields:  # only objects have them, and their sections are at address 0
-            instruction = decode(code[: instruction.length], at, "", 0, fields, section.name)
-        self._decoded[n] = instruction
+    def decode(self, code: Code, n: int) -> Instruction:
+        """Return an instruction."""
+        section, at = code.section, code.offsets[n]
+        end = code.offsets[n + 1] if n + 1 < len(code.offsets) else len(section.data)
+        data = bytes(section.data[at : min(end, at + 15)])
+        instruction = decode(data, section.address + at, section=section.name)
+        fields = code.relocations(at, at + instruction.length)
+        if fields and not instruction.branch:  # only objects have them, and their sections are at address 0
+            instruction = decode(data[: instruction.length], at, "", 0, fields, section.name)
         return instruction
 
-    def _target(self, kind: str, field: Relocation) -> str:
-        """Return the target of a branch that the linker fills in: an address in this section, else a name."""
-        start = self._symbols.start_of.get(field.symbol)
-        return field.symbol if start is None or kind == "call" else f"{start + field.addend + 4:#x}"
+    def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:
+        """Return the instructions of a kernel."""
+        return finished(instructions)
 
-    def callee(self, n: int, native: Any) -> str | None:
-        """Return the name or address that a call goes to, "" for an indirect call, None if it is no call."""
-        flow = native.flow_control
-        direct = native.op0_kind == _NEAR_BRANCH
-        if flow != _INDIRECT_CALL and (flow != _CALL or not direct):
-            return None  # for instance a system call
-        fields = self.relocations(self.offsets[n], self.offsets[n] + native.len)
-        if fields:
-            return fields[0].symbol
-        target = native.near_branch_target
-        return self.names.get(target - self.section.address, f"{target:#x}") if direct else ""
+    def entered(
+        self, instructions: Sequence[Instruction], before: Before, code: Code, paced: bool
+    ) -> tuple[tuple[Affine, ...], int]:
+        """Return the values of registers when a loop is entered, and its pace."""
+        follower = Follower(before, code.statement)
+        return entry_values(instructions, follower), pace(instructions, follower) if paced else 0
 
-    def notes(self, members: Sequence[int]) -> list[str]:
-        """Return the notes on the calls among these instructions."""
-        callees = [self.callee(n, self.branches[n]) for n in members if n in self.branches]
-        return call_notes([callee for callee in callees if callee is not None])
-
-    def jumps(self) -> Iterator[Jump]:
-        """Yield the control transfers except calls that return, in order. Indirect jumps have no targets yet."""
-        for n, native in self.branches.items():
-            callee = self.callee(n, native)
-            if callee is not None:
-                if not returns(callee):
-                    yield Jump(at=n, kind="stop", targets=())
-                continue
-            kind = _KINDS.get(native.flow_control, "")
-            if kind == "conditional" and native.op0_kind != _NEAR_BRANCH:
-                continue  # xend, xabort
-            target = self.number_at(self._target_of(n, native))
-            if kind:
-                yield Jump(at=n, kind=kind, targets=() if target < 0 else (target,))
-
-    def _target_of(self, n: int, native: Any) -> int:
-        """Return the offset that a direct jump goes to, -1 for none in this section, calls and other instructions."""
-        kind = _KINDS.get(native.flow_control, "")
-        if kind not in ("conditional", "unconditional") or native.op0_kind != _NEAR_BRANCH:
-            return -1
-        fields = self.relocations(self.offsets[n], self.offsets[n] + native.len)
-        if fields:
-            where = self._target(kind, fields[0])
-            return int(where, 16) if where[:2] == "0x" else -1
-        return int(native.near_branch_target - self.section.address)
-
-
-class _Symbols(msgspec.Struct, frozen=True, kw_only=True):
-    """The functions of a section."""
-
-    names: dict[int, str]
-    starts: list[int]
-    """The offsets of functions with symbols, and 0; ascending."""
-    bounds: list[int]
-    """`starts`, and in a section that is analysed in parts the offsets of functions without symbols."""
-    start_of: dict[str, int]
-    parts: dict[int, int]
-    """The other part, hot or cold, of each function that has one."""
-
-
-_kept: dict[str, tuple[Section, _Symbols]] = {}
-"""The functions of the last section, which has many parts if it is large."""
-
-
-def _symbols(section: Section) -> _Symbols:
-    kept = _kept.get("last")
-    if kept is not None and kept[0].functions is section.functions and kept[0].cuts is section.cuts:
-        return kept[1]
-    names = dict(section.functions)
-    start_of = {name: start for start, name in section.functions}
-    parts = {start: start_of[hot] for name, start in start_of.items() if (hot := hot_part(name)) in start_of}
-    parts |= {hot: cold for cold, hot in parts.items()}
-    start_of[section.name] = 0
-    starts = sorted({0, *names})
-    bounds = sorted({*starts, *section.cuts}) if section.cuts else starts
-    symbols = _Symbols(names=names, starts=starts, bounds=bounds, start_of=start_of, parts=parts)
-    _kept["last"] = section, symbols
-    return symbols
-
-
-def _graphs(code: _Code, tables: _Tables) -> list[ControlFlow]:
-    """Return the control flow of all functions of a section."""
-    functions = [(code.names.get(code.start_of(start), ""), range(begin, end)) for start, begin, end in code.functions]
-    begins = [numbers.start for _, numbers in functions]
-    jumps: list[list[Jump]] = [[] for _ in functions]
-    for jump in code.jumps():
-        jumps[bisect_right(begins, jump.at) - 1].append(jump)
-    number_of = {name: number for number, (name, _) in enumerate(functions) if name}
-    # The other part, hot or cold, of each function that has one.
-    other = {cold: number_of[hot] for name, cold in number_of.items() if (hot := hot_part(name)) in number_of}
-    other |= {hot: cold for cold, hot in other.items()}
-
-    def owner(n: int) -> int:
-        return bisect_right(begins, n) - 1
-
-    routines = []
-    runs = code.runs()
-    for number, (name, numbers) in enumerate(functions):
-        parts = {number, other.get(number, number)}
-        through = tables.targets(numbers.start, jumps[number], lambda n, parts=parts: owner(n) in parts)  # type: ignore[misc]
-        resolved = []
-        for jump in jumps[number]:
-            targets = jump.targets or through.get(jump.at, ())
-            # A jump to where another function begins is a tail call.
-            calls = tuple([n for n in targets if owner(n) not in parts and begins[owner(n)] == n])
-            resolved.append(Jump(at=jump.at, kind=jump.kind, targets=targets, calls=calls))
-        routines.append(Routine(name=name, section=str(runs[number]), instructions=numbers, jumps=resolved))
-    jumped_to = {n for routine in routines for jump in routine.jumps for n in jump.targets}
-
-    def label(n: int) -> str:
-        offset = code.offsets[n]
-        return f".L{code.section.address + offset:x}" if n in jumped_to else code.names.get(offset, "")
-
-    return [build(routines, members, label) for members in group(routines, owner)]
+    def tables(self, code: Code, container: Container) -> _Tables:
+        """Return the tables of a section's indirect jumps."""
+        return _Tables(code, container)
 
 
 class _Tables:
@@ -464,7 +91,7 @@ class _Tables:
     that leads to no instruction.
     """
 
-    def __init__(self, code: _Code, container: Container) -> None:
+    def __init__(self, code: Code, container: Container) -> None:
         self._code = code
         self._data = [section for section in container.sections if not section.executable]
         self._by_name = {section.name: number for number, section in enumerate(self._data)}

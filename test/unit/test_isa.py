@@ -12,8 +12,7 @@ import pytest
 import incc.frontends
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.parse import INSTRUCTION, parse
-from incc.frontends.container import Container
-from incc.frontends.isa import DecodeError, TextForm, detect, isa, names
+from incc.frontends.isa import TextForm, detect, isa, names, of_target
 from incc.frontends.kernel import Refused
 
 DATA = pathlib.Path(__file__).parent / "data" / "asm"
@@ -55,14 +54,16 @@ def test_symbols(name: str, text: str, symbols: list[str]) -> None:
     assert isa(name).symbols(text) == symbols
 
 
-def test_what_is_not_there_yet_says_so() -> None:
-    known = isa("aarch64")
-    assert known.unreadable_code == "AArch64 machine code cannot be decoded yet, only assembly"
-    with pytest.raises(DecodeError, match=known.unreadable_code):
-        known.decode_bytes(b"\xc0\x03\x5f\xd6")
-    with pytest.raises(DecodeError, match=known.unreadable_code):
-        known.container_kernels(Container("aarch64", ()), True)
-    assert isa("x86").unreadable_code == ""
+def test_targets_of_compilers() -> None:
+    assert [of_target(t) for t in ("x86_64-linux-gnu", "arm64-apple-macos13", "aarch64-linux-gnu")] == [
+        "x86",
+        "aarch64",
+        "aarch64",
+    ]
+    assert of_target("riscv64-linux-gnu") == of_target("armv7-linux-gnueabihf") == ""
+    assert isa("aarch64").usual_core("armv9.2-a") == "neoverse-n2"
+    assert isa("aarch64").usual_core("armv8.4-a+sve") == "neoverse-v1"
+    assert isa("aarch64").usual_core("") == "neoverse-n1"
 
 
 def test_forms_of_text() -> None:
