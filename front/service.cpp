@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -143,6 +144,28 @@ int openSocket() {
   return Moved;
 }
 
+/// Removes the sockets in a locked folder that services left which were killed.
+void removeDeadSockets(const std::string &Folder) {
+  // No service has a socket of datagrams. So one that is alive never notices the attempt, which
+  // fails in another way.
+  int Socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  DIR *Files = Socket < 0 ? nullptr : opendir(Folder.c_str());
+  while (dirent *File = Files ? readdir(Files) : nullptr) {
+    std::string Path = Folder + "/" + File->d_name;
+    sockaddr_un Address;
+    struct stat Status;
+    if (lstat(Path.c_str(), &Status) == 0 && S_ISSOCK(Status.st_mode) &&
+        setAddress(Address, Path) &&
+        connect(Socket, reinterpret_cast<sockaddr *>(&Address), sizeof Address) != 0 &&
+        errno == ECONNREFUSED)
+      unlink(Path.c_str());
+  }
+  if (Files)
+    closedir(Files);
+  if (Socket >= 0)
+    close(Socket);
+}
+
 /// A connection to a service of this user, -1 if there is none.
 int connectTo(const std::string &Path) {
   sockaddr_un Address;
@@ -222,6 +245,7 @@ int connectOrStart(const Python &Python) {
     usleep(5000);
   // Another compilation may have started it meanwhile.
   if (Locked && (Socket = connectTo(Path)) < 0) {
+    removeDeadSockets(Folder);
     unlink(Path.c_str());
     sockaddr_un Address;
     int Listener = setAddress(Address, Path) ? openSocket() : -1;

@@ -250,7 +250,7 @@ def test_workers_that_are_killed_cost_nothing(build: Build, mode: str) -> None:
         wait_until(lambda: busy(build))
         for worker in build.workers():
             os.kill(worker, signal.SIGKILL)
-        wait_until(lambda: process.poll() is not None)
+        process.wait()
     assert process.returncode == 0
     assert len(build.report()[0]["kernels"]) == 1600  # type: ignore[index]
     # What is left of the service does not keep the next one from its work.
@@ -258,6 +258,27 @@ def test_workers_that_are_killed_cost_nothing(build: Build, mode: str) -> None:
     build("incc -O2 -c triad.c; ls $XDG_RUNTIME_DIR/incc | wc -l > sockets")
     assert (build.folder / "sockets").read_text().strip() == "1"
     assert build.said() == ""
+
+
+def test_sockets_of_killed_services_are_removed_by_the_next_and_no_others(build: Build) -> None:
+    with build.start("incc -O2 -c triad.c; ulimit -c 0; ulimit -t 99; incc -O2 -c triad.c; exec sleep 60") as process:
+        wait_until(lambda: len(build.sockets()) == 2 and len(list(build.reports.glob("*.json"))) == 1)
+        wait_until(lambda: not list(build.temporary.iterdir()))
+        try:
+            for worker in build.workers():
+                os.kill(worker, signal.SIGKILL)
+            wait_until(lambda: not build.workers())
+            killed = build.sockets()
+            (build.run / "incc/file").touch()
+            build(
+                "umask 077; incc -O2 -c triad.c; umask 027; incc -O2 -c triad.c; exec ls $XDG_RUNTIME_DIR/incc > names"
+            )
+        finally:
+            process.kill()
+    names = (build.folder / "names").read_text().split()
+    assert len(names) == 3
+    assert "file" in names
+    assert not {path.name for path in killed} & {*names}
 
 
 @pytest.mark.parametrize("command", ["incc -c nosuch.c", "incc -O2 -c broken.c"])
