@@ -70,27 +70,67 @@ class OtherRun(Exception):
     """The file holds something else; the message says what."""
 
 
-class _RecordTypes(msgspec.Struct, kw_only=True):
-    """The types of a record's fields, each of which only records of some kind have."""
+class _FailedRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A form, pair or kernel that could not be measured."""
 
     form: str = ""
     conditions: list[str] = []
     pair: list[str] = []
     kernel: str = ""
     code: str = ""
-    slots: float = 0
+    failure: LoopFailure
+
+
+class _FormRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The figures of a form, of which some may not have been requested."""
+
+    form: str
+    conditions: list[str]
+    what: list[str] = []
     tp: float | None = None
     latency: list[tuple[str, str, float]] = []
+    slots: float = 0
     seen: dict[str, float] = {}
     counted: dict[str, float] = {}
-    spread: dict[str, float] | float = 0
-    model: dict[str, str | float | None] | float | None = None
+    spread: dict[str, float] = {}
+    failed: dict[str, str] = {}
     way: str = ""
-    failure: LoopFailure | None = None
-    cycles: float = 0
-    larger: float = 0
-    sum: float = 0
-    conflict: float | None = None
+    model: dict[str, str | float | None] = {}
+
+    def __post_init__(self) -> None:
+        if any(isinstance(value, str) != (name == "ports") for name, value in self.model.items()):
+            raise ValueError("the figures of a model are numbers, its ports are not")
+
+
+class _PairRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The figures of two forms together."""
+
+    pair: list[str]
+    cycles: float
+    spread: float
+    alone: list[float] = []
+    sum: float
+    larger: float
+    conflict: float | None
+    model: float | None
+
+
+class _KernelRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The figures of a kernel."""
+
+    kernel: str
+    code: str = ""
+    cycles: float
+    spread: float
+    model: float | None
+    exit: str = ""
+    notes: list[str] = []
+
+
+def _kind_of(record: dict[str, Any]) -> type[msgspec.Struct]:
+    if "failure" in record:
+        return _FailedRecord
+    return _PairRecord if "pair" in record else _KernelRecord if "kernel" in record else _FormRecord
 
 
 _BEGINS = b'{"core": '
@@ -131,7 +171,7 @@ class Records:
                 if "core" in record:
                     self.header = record
                 else:
-                    msgspec.json.decode(line, type=_RecordTypes)
+                    msgspec.json.decode(line, type=_kind_of(record))
                     self.done[name(record)] = record
             except (ValueError, TypeError, KeyError, RecursionError, msgspec.DecodeError):
                 raise OtherRun(f"{path}:{number}: not a record of measurements") from None
