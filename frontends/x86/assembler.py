@@ -143,8 +143,8 @@ class _Statement(msgspec.Struct, frozen=True, kw_only=True):
     """The label before it."""
     end: str
     """The label behind it."""
-    narrow: bool = False
-    """It is code of 32-bit mode."""
+    bits: int = 64
+    """The mode that it is code of."""
 
 
 # --- dropped directives and sections ---------------------------------------------------------------------------------
@@ -310,21 +310,21 @@ def _mark_line(
 NARROW_TARGET = ".code32; "
 """The beginning of a text for a target of 32 bits, which the drivers write."""
 
-_MODE = r"(?i)(?:^|[;:])[ \t]*\.code(16|32|64)\b"
+_MODE = r"(?i)(?:^|[;:])[ \t]*\.code(16|32|64)(?:gcc)?\b"
 
 
 def _with_modes(lines: list[str], statements: list[_Statement]) -> list[_Statement]:
-    """Return the statements, with those behind a `.code32` as narrow ones."""
-    changes: list[tuple[int, int, bool]] = []  # line, column, and True if narrow code begins there
+    """Return the statements with their modes, as `.code32` and the like set them."""
+    changes: list[tuple[int, int, int]] = []  # line, column, and the bits of the mode that begins there
     for number, line in enumerate(lines, 1):
         if ".code" in line.lower():
             modes = re.finditer(_MODE, line.partition("#")[0])
-            changes += [(number, mode.start(), mode[1] == "32") for mode in modes]
+            changes += [(number, mode.start(), int(mode[1])) for mode in modes]
     result = []
     for statement in statements:
-        place = statement.line, lines[statement.line - 1].find(statement.text.partition(" ")[0]), False
+        place = statement.line, lines[statement.line - 1].find(statement.text.partition(" ")[0]), 0
         behind = bisect_left(changes, place)
-        result.append(replace(statement, narrow=behind > 0 and changes[behind - 1][2]))
+        result.append(replace(statement, bits=changes[behind - 1][2] if behind else 64))
     return result
 
 
@@ -611,6 +611,15 @@ _UNDEFINED = r"Undefined temporary symbol (\S+)"
 _MNEMONIC = r"[`'\"]([\w.]+)"
 
 
+def _reason(statement: str, message: str) -> str:
+    """Return the reason that a statement is refused: an assembler's message, unless that is on the marked text."""
+    if statement.count('"') % 2:
+        return "a string without an end; close it with another quotation mark"
+    if "__incc_" in message or statement.endswith("'"):  # which makes a number of the next character
+        return "the end of the statement is missing"
+    return message
+
+
 def _mnemonic(text: str) -> str:
     return next((word for word in text.split() if word.lower() not in _PREFIXES), "")
 
@@ -660,7 +669,7 @@ def assemble(
     """
     wanted = set(lines)
     marked, statements, refused = _mark(text.split("\n"), wanted)
-    if ".code32" in text.lower():
+    if ".code" in text.lower():
         statements = _with_modes(text.split("\n"), statements)
     heard.clear()
     commands = [list(assembler)] if assembler else _default_commands(text.startswith(NARROW_TARGET))
@@ -741,7 +750,7 @@ def _llvm_objects(command: list[str], statements: list[_Statement], dialects: li
         if dialects[statement.line - 1] == "intel":
             # Up to LLVM 19 the operand of a gather has the vector's size, later the element's; without one it fits all.
             text = re.sub(_GATHER_SIZE, r"\1", text)
-        texts.append(_for_elf(f".code32; {text}" if statement.narrow else text))
+        texts.append(_for_elf(f".code32; {text}" if statement.bits == 32 else text))
     of_statement = [dialects[statement.line - 1] for statement in statements]
     objects = _each(command, of_statement, texts, folder)
     # Relations between symbols that only the linker can resolve do not change the bytes. Neither does a symbol that
@@ -841,13 +850,17 @@ def _assemble(
                 of_line.setdefault(each.line, []).append(each)
         for number, message in sorted(errors.items()):
             for line, statement in _blank(marked, number, message, of_line.get(number, [])):
-                refused.setdefault(line, []).append(Refused(line, statement, message))
+                refused.setdefault(line, []).append(Refused(line, statement, _reason(statement, message)))
     raise AssemblerError(f"the assembler {command[0]!r} still refuses statements after {_MAX_ROUNDS} rounds")
 
 
 def _narrow(code: bytes) -> bytes:
     """Return bytes as code of 32-bit mode."""
     return Narrow(code)
+
+
+_REAL_MODE = "16-bit code (.code16); incc reads code of 32 and 64 bits"
+_SKIPPED = "not assembled (in a false .if, or behind a string without an end?)"
 
 
 def _collect(
@@ -857,9 +870,10 @@ def _collect(
     starts = {index: [r.offset for r in section.relocations] for index, section in assembled.sections.items()}
     for statement in statements:
         place, end = assembled.symbols.get(statement.start), assembled.symbols.get(statement.end)
-        if place is None or end is None:
+        if place is None or end is None or statement.bits == 16:
             if not any(r.text == statement.text for r in refused.get(statement.line, ())):
-                reason = Refused(statement.line, statement.text, "not assembled (in a false .if?)")
+                why = _REAL_MODE if statement.bits == 16 else _SKIPPED
+                reason = Refused(statement.line, statement.text, why)
                 refused[statement.line] = (*refused.get(statement.line, ()), reason)
             continue
         index, offset = place
@@ -874,7 +888,7 @@ def _collect(
                 alignment=section.alignment,
                 number=index,
                 offset=offset,
-                code=_narrow(section.data[offset : end[1]]) if statement.narrow else section.data[offset : end[1]],
+                code=_narrow(section.data[offset : end[1]]) if statement.bits == 32 else section.data[offset : end[1]],
                 relocations=section.relocations[low:high],
             )
         )

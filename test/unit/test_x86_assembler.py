@@ -207,8 +207,36 @@ def test_macros_and_blocks() -> None:
     assert result.statements[12][0].offset == 5
     assert result.refused == {
         7: (Refused(7, "nop", "inside a macro or repeat block"),),
-        10: (Refused(10, "nop", "not assembled (in a false .if?)"),),
+        10: (Refused(10, "nop", "not assembled (in a false .if, or behind a string without an end?)"),),
     }
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ('"', "a string without an end; close it with another quotation mark"),
+        ('addl $1, %eax"', "a string without an end; close it with another quotation mark"),
+        ('"foo', "a string without an end; close it with another quotation mark"),
+        ("movb $'", "the end of the statement is missing"),
+        ("movl $1 '", "the end of the statement is missing"),
+        ("'", "the end of the statement is missing"),
+    ],
+)
+def test_reasons_are_about_the_text_as_it_was_written(command: list[str], statement: str, reason: str) -> None:
+    result = assemble(f"\tnop\n\t{statement}\n\tnop\n", [1, 2, 3], command)
+    assert result.refused == {2: (Refused(2, statement, reason),)}
+    assert [hexes(result, line) for line in (1, 3)] == [["90"], ["90"]]
+
+
+def test_code_of_16_bits_is_refused() -> None:
+    text = "nop\n.code16\naddl %eax, %ebx\n.code32; nop\n.code16gcc\nnop\n.code64\nnop"
+    result = assemble(text, [1, 3, 4, 6, 8])
+    assert {line: [each.text for each in refused] for line, refused in result.refused.items()} == {
+        3: ["addl %eax, %ebx"],
+        6: ["nop"],
+    }
+    assert "16-bit code (.code16)" in result.refused[3][0].message
+    assert [hexes(result, line) for line in (1, 4, 8)] == [["90"], ["90"], ["90"]]
 
 
 def test_unusual_text() -> None:

@@ -165,6 +165,8 @@ def _requested_scan(options: argparse.Namespace) -> Scan:
         raise UsageError("--reports requires -p")
     if options.trust and not in_project:
         raise UsageError("--trust requires -p")
+    if options.files.count("-") > 1:
+        raise UsageError("standard input can be read only once")
     if options.input_format and in_project:
         raise UsageError("--input-format and -p cannot be combined")
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
