@@ -191,9 +191,13 @@ def _sides(sources: Sequence[Source], settings: Settings, jobs: int) -> list[Com
     from incc.comparison.side import in_memory
     from incc.driver.sides.labels import distinct, letters
     from incc.driver.sides.read import read_sides
+    from incc.report.documents import InputError
 
     names = [os.fspath(source) for source in sources if isinstance(source, (str, os.PathLike))]
-    read = iter(read_sides(names, settings, jobs))
+    read_inputs = read_sides(names, settings, jobs)
+    if problem := next((side.info.problem for side in read_inputs if side.info.problem), ""):
+        raise InputError(problem)
+    read = iter(read_inputs)
     if len(names) == len(sources):
         return list(read)
     if "," in settings.core.mcpu:

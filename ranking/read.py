@@ -54,21 +54,37 @@ def read_build(names: Sequence[str], wanted: ReadSettings) -> ReadReports:
     """Read all reports in files and folders. Raises InputError if there are none."""
     reader = _Reader(wanted)
     for name in names:
-        reader.read(name)
+        try:
+            reader.read(name)
+        except InputError as error:
+            reader.not_read(printable(name) if name != "-" else "<stdin>", str(error))
     return reader.build()
 
 
-def all_reports(names: Sequence[str]) -> list[t.AnalysisReport]:
-    """Return the reports in files, whole. Raises InputError if one cannot be read."""
-    reports = []
+def all_reports(names: Sequence[str]) -> tuple[list[t.AnalysisReport], list[str]]:
+    """Return the reports in files, whole, and messages on files that cannot be read.
+
+    Raises InputError if none can be.
+    """
+    reports: list[t.AnalysisReport] = []
+    problems = []
     for name in names:
-        with _opened(name) as file:
-            shown = printable(name) if name != "-" else "<stdin>"
-            documents = [read_report(text, shown, line) for line, text in texts(file)]
-        if not documents:
-            raise InputError(f"{shown}: the file is empty")
-        reports += documents
-    return reports
+        try:
+            reports += _documents_of(name)
+        except InputError as error:
+            problems.append(str(error))
+    if not reports:
+        raise InputError("\n".join(problems))
+    return reports, problems
+
+
+def _documents_of(name: str) -> list[t.AnalysisReport]:
+    with _opened(name) as file:
+        shown = printable(name) if name != "-" else "<stdin>"
+        documents = [read_report(text, shown, line) for line, text in texts(file)]
+    if not documents:
+        raise InputError(f"{shown}: the file is empty")
+    return documents
 
 
 def _opened(name: str) -> BinaryIO:
@@ -188,7 +204,7 @@ class _Reader:
                 try:
                     document = read_report(text, shown, line)
                 except InputError as error:
-                    self._not_read(shown, str(error))
+                    self.not_read(shown, str(error))
                     continue
                 self.reports += 1
                 for number, unit in enumerate(document.units):
@@ -202,7 +218,7 @@ class _Reader:
             self.unread.append(r.Unread(report=shown, why="the file is empty"))
         return last
 
-    def _not_read(self, shown: str, message: str) -> None:
+    def not_read(self, shown: str, message: str) -> None:
         """Note a report that could not be read; the message begins with the file, perhaps with a line of it."""
         rest = message.removeprefix(shown)
         place, _, why = rest.partition(": ") if rest != message else ("", "", message)

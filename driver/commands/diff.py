@@ -127,8 +127,8 @@ COMMAND = Command(
         "incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like \"gemm*\"' --format=markdown",
     ),
     environment=ENVIRONMENT,
-    status="0; 1 if --fail-if holds for a kernel; 2 for a mistake on the command line, input that cannot be read or "
-    "compiled, or output that cannot be written",
+    status="0; 1 if --fail-if holds for a kernel, or one of several inputs cannot be read or compiled; 2 for a mistake "
+    "on the command line, fewer than two inputs that can be compared, or output that cannot be written",
     abbreviations=False,
 )
 
@@ -250,6 +250,10 @@ def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Compare
     jobs = options.jobs or cpus()
     settings = settings_of(COMMAND, options, CODE)
     sides = read_sides(_inputs(options), settings.on(",".join(cores)), jobs) if _inputs(options) else []
+    problems = [side.info.problem for side in sides if side.info.problem]
+    without_baseline = options.baseline is not None and sides[0].info.problem
+    if problems and (without_baseline or (options.run is None and len(sides) - len(problems) < 2)):
+        raise InputError("\n".join(dict.fromkeys(problems)))
     _say_of_other_cores(sides, cores, options.model_path)
     if options.run is not None:
         from incc.driver.sides.variants import run_variants, variants
@@ -324,7 +328,9 @@ def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
     problems = [side for side in comparison.sides if side.problem]
     for side in problems:
-        _say(f"{side.label}: {side.problem}")
+        # A message on an input names it.
+        named = side.variant is None or side.problem.startswith(f"{side.label}: ")
+        _say(f"error: {side.problem if named else f'{side.label}: {side.problem}'}")
     gate = comparison.gate
     if gate and gate.offenders:
         _say(offenders(gate.condition, [comparison.rows[offender.row].name for offender in gate.offenders]))
@@ -332,10 +338,7 @@ def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:
         _say(f'note: {count(passed, "kernel")} passed as not comparable; to fail them, add: or outcome == "unknown"')
     if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
-    if gate and gate.offenders:
-        return FAILED
-    # A missing side cannot have passed.
-    return ERROR if gate and problems else OK
+    return FAILED if problems or (gate and gate.offenders) else OK
 
 
 def _not_comparable(comparison: c.ComparisonReport, gate: c.ComparisonGate) -> int:

@@ -118,9 +118,9 @@ COMMAND = Command(
         "incc-report --render reports/dot.c-1f.json         a report in full, as text",
     ),
     environment=ENVIRONMENT,
-    status="0; 1 if a kernel meets a condition of --fail-if, or of [thresholds] fail-if in the project's incc.toml; 2 "
-    "for a mistake on the command line, unreadable input (with conditions: any, else all of it), or output that cannot "
-    "be written",
+    status="0; 1 if some input cannot be read, or a kernel meets a condition of --fail-if, or of [thresholds] fail-if "
+    "in the project's incc.toml; 2 for a mistake on the command line, no report that can be read, or output that "
+    "cannot be written",
     abbreviations=False,
 )
 
@@ -349,7 +349,7 @@ def _render(options: argparse.Namespace) -> int:
         raise UsageError("--render: --format=html requires -o FILE")
     if page:
         given.take("html", page)
-    reports = all_reports(options.inputs)
+    reports, problems = all_reports(options.inputs)
     report = replace(reports[0], units=[unit for each in reports for unit in each.units])
     request = given.request("json" if options.format == "json" else "text", options.output or "")
     if options.format == "html":
@@ -357,32 +357,29 @@ def _render(options: argparse.Namespace) -> int:
     else:
         failures = deliver(report, request, sys.stdout).failures
     missing = unmet(report, Settings(), request, "--")
-    for text in (*failures, *(message.text for message in missing)):
+    for text in (*problems, *failures, *(message.text for message in missing)):
         _say(f"error: {text}")
-    return ERROR if failures or missing else OK
+    if failures or missing:
+        return ERROR
+    return FAILED if problems else OK
 
 
 def _status(ranking: r.Ranking, undelivered: bool) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
     failed = False
-    fails = False
     for gate in ranking.gates:
-        fails |= gate.fails
         if not gate.offenders:
             continue
         names = [ranking.rows[offender.row].name for offender in gate.offenders]
         _say(("" if gate.fails else "warning: ") + offenders(gate.condition, names))
         failed |= gate.fails
     for unread in ranking.unread[:5]:
-        _say(f"warning: not read: {unread.report}: {unread.why}")
+        _say(f"error: {unread.report}: {unread.why}")
     if len(ranking.unread) > 5:
-        _say(f"warning: not read: {len(ranking.unread) - 5} more files")
+        _say(f"error: {len(ranking.unread) - 5} more files cannot be read")
     if undelivered:
         return ERROR
-    if failed:
-        return FAILED
-    # A report that could not be read cannot have passed.
-    return ERROR if fails and ranking.unread else OK
+    return FAILED if failed or ranking.unread else OK
 
 
 def command() -> int:

@@ -40,6 +40,8 @@ from incc.support.files import read_all
 def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -> list[ComparedBuild]:
     """Read a side for each name, or for each name and core, with distinct labels.
 
+    An input that cannot be read or analysed has a side with a `problem` instead of kernels.
+
     Args:
         names: The inputs.
         settings: The settings for code. Cores separated by commas become a side each; in reports for several cores
@@ -47,11 +49,11 @@ def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -
         jobs: The number of processes that analyse code.
 
     Raises:
-        InputError: An input cannot be read or analysed.
+        InputError: No input can be read and analysed.
     """
     if names.count("-") > 1:
         raise InputError("standard input can be read only once")
-    inputs = [_sides(name, settings) for name in names]
+    inputs = [_sides_or_problem(name, settings) for name in names]
     # The code of all inputs is analysed together, so that all processes have work.
     pieces = [piece for sides in inputs for _, collected in sides for piece in collected.pieces]
     results = iter(analyse(pieces, jobs))
@@ -64,6 +66,9 @@ def read_sides(names: Sequence[str], settings: Settings = CODE, jobs: int = 1) -
             # The sides of a single input differ only in their cores.
             own = mcpu if several and len(names) == 1 else f"{label} · {mcpu}" if several else label
             labelled.append((own, side))
+    problems = dict.fromkeys(side.info.problem for _, side in labelled)
+    if problems and all(problems):
+        raise InputError("\n".join(problems))
     return [
         replace(side, info=replace(side.info, label=label))
         for label, (_, side) in zip(distinct([label for label, _ in labelled]), labelled, strict=True)
@@ -94,6 +99,15 @@ _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5
 
 # Endings of code that is read from a folder without reports; the folder of a build has many other files.
 _CODE = (*ASSEMBLY_ENDINGS, ".o", ".obj", ".a", ".so", ".dll", ".dylib", ".lib")
+
+
+def _sides_or_problem(name: str, settings: Settings) -> list[tuple[str, Collected]]:
+    try:
+        return _sides(name, settings)
+    except InputError as error:
+        collected = Collected(name)
+        collected.problem = str(error)
+        return [("", collected)]
 
 
 def _sides(name: str, settings: Settings) -> list[tuple[str, Collected]]:
@@ -248,6 +262,8 @@ class Collected:
         self.pieces: list[CodePiece] = []
         """The code that is still to be analysed."""
         self.variant: c.SideVariant | None = None
+        self.problem = ""
+        """The reason why the side is empty; "" if it is not."""
 
     def add(self, unit: t.UnitReport) -> None:
         """Take the kernels of a unit."""
@@ -279,24 +295,21 @@ class Collected:
         Args:
             scope: The functions.
             analysed: The results of its pieces, which have only these functions; those of other sides may follow.
-
-        Raises:
-            InputError: A piece could not be analysed.
         """
         for result in islice(analysed, len(self.pieces)):
-            if result.problem:
-                raise InputError(result.problem)
+            self.problem = self.problem or result.problem
             self.take(result.entries, result.left_out, result.note)
-        entries = self.entries
+        entries = [] if self.problem else self.entries
         if scope.functions and not self.pieces:
             wanted = choose_functions({e.kernel.function for e in entries}, scope.functions)
             entries = [entry for entry in entries if entry.kernel.function in wanted]
         notes = list(self.notes)
-        if self.left_out:
+        if self.left_out and not self.problem:
             notes.append(f"{self.left_out} {'loop was' if self.left_out == 1 else 'loops were'} not analysed.")
-        if not entries:
+        if not entries and not self.problem:
             notes.append("No function has such a name." if scope.functions else "It has no kernels.")
-        return ComparedBuild(replace(side_info(entries, "", self.name, notes), variant=self.variant), entries)
+        info = side_info(entries, "", self.name, notes)
+        return ComparedBuild(replace(info, variant=self.variant, problem=self.problem), entries)
 
 
 def _read_reports(path: str, shown: str, collected: Collected) -> None:

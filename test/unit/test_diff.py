@@ -310,11 +310,11 @@ def test_status_of_what_fails(calls: Calls, capfd: pytest.CaptureFixture[str]) -
 def test_status_of_what_could_not_be_compiled(calls: Calls, capfd: pytest.CaptureFixture[str]) -> None:
     calls.result = matrix(["a", "b", "c"])
     force_setattr(calls.result.sides[2], "problem", "c: error: no such flag")
-    assert diff.main(["a.json", "b.json", "c.json"]) == 0
-    assert capfd.readouterr().err == "incc-diff: c: c: error: no such flag\n"
+    assert diff.main(["a.json", "b.json", "c.json"]) == 1
+    assert capfd.readouterr().err == "incc-diff: error: c: error: no such flag\n"
     # What is not there has not passed.
     calls.result = fails(calls.result)
-    assert diff.main(["a.json", "b.json", "c.json", "--fail-if=cycles > +5%"]) == 2
+    assert diff.main(["a.json", "b.json", "c.json", "--fail-if=cycles > +5%"]) == 1
     calls.result = ordinary()
     force_setattr(calls.result.sides[1], "problem", "error")
     assert diff.main(["a.json", "b.json"]) == 2
