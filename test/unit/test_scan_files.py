@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from incc.driver import UsageError
 from incc.driver.code import kind_of
 from incc.driver.commands import scan
-from incc.driver.commands.scan.inputs import CodeFile, read_inputs
+from incc.driver.commands.scan.inputs import CodeFile, UnreadableInput, read_inputs
 from incc.driver.commands.scan.project import read_project
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand, read_commands
 from incc.frontends.objects.archive import listed, members
@@ -49,9 +49,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[
 
 def find(path: pathlib.Path) -> tuple[list[str], list[str]]:
     """The names of the files at a path, and what could not be read."""
-    problems: list[str] = []
-    files = [file.name for file in read_inputs([str(path)], "", problems) if isinstance(file, CodeFile)]
-    return files, problems
+    found = list(read_inputs([str(path)], ""))
+    files = [file.name for file in found if isinstance(file, CodeFile)]
+    return files, [item.message for item in found if isinstance(item, UnreadableInput)]
 
 
 def archive(path: pathlib.Path, *files: pathlib.Path, flags: str = "rcs") -> None:
@@ -89,6 +89,20 @@ def test_damaged_libraries_are_read_as_far_as_they_go(data: st.DataObject) -> No
         path.unlink()
     assert len(files) <= 3
     assert bytes(damaged) != whole or len(files) == 3
+
+
+def test_messages_are_in_the_order_of_the_inputs_with_any_j(
+    tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.o").write_bytes(b"\x7fELF" + bytes(60))
+    archive(tmp_path / "a.a", tmp_path / "broken.o")
+    with open(tmp_path / "a.a", "ab") as library:
+        library.write(b"no member")
+    shown = [run(capsys, f"-j{jobs}", str(tmp_path / "a.a"), str(objects / "one.o")) for jobs in (1, 2)]
+    assert shown[0] == shown[1]
+    first, second = shown[0][2].splitlines()
+    assert "a.a(broken.o): " in first
+    assert "a damaged static library" in second
 
 
 @pytest.mark.parametrize("name", ["a\0b", "pipe", "/dev/zero", "folder", "gone"])

@@ -20,7 +20,7 @@ from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import run, settings_of
 from incc.driver.cli.shared import COMPILED
 from incc.driver.commands.scan.analysis import Input, Scan, ScanOutcome, Worker
-from incc.driver.commands.scan.inputs import HexBlock, read_inputs
+from incc.driver.commands.scan.inputs import HexBlock, UnreadableInput, read_inputs
 from incc.driver.commands.scan.output import Output
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.messages import fail, run_command
@@ -118,10 +118,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    early = ScanOutcome()
     _read_former_options(options)
     scan = _requested_scan(options)
-    inputs = _inputs(options, early)
+    inputs, note = _inputs(options)
     jobs = options.jobs or (1 if options.measure else cpus())
     if options.output:
         check_targets([("-o", options.output)], options.files)
@@ -129,14 +128,14 @@ def _run(options: argparse.Namespace) -> int:
             with replacement(options.output) as file:
                 text = TextIOWrapper(file, encoding="utf-8", errors="surrogateescape")
                 try:
-                    return 0 if _scan(scan, inputs, jobs, early, text) else 1
+                    return 0 if _scan(scan, inputs, jobs, note, text) else 1
                 finally:
                     text.detach()
         except OSError as error:
             return fail("incc-scan", f"{error.filename or options.output}: {error.strerror}", UsageError.status)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
-    return 0 if _scan(scan, inputs, jobs, early, sys.stdout) else 1
+    return 0 if _scan(scan, inputs, jobs, note, sys.stdout) else 1
 
 
 def _read_former_options(options: argparse.Namespace) -> None:
@@ -202,35 +201,30 @@ def _cores(mcpu: str, settings: Settings) -> list[Settings]:
     return cores_of(settings.on(mcpu))
 
 
-def _inputs(options: argparse.Namespace, outcome: ScanOutcome) -> Iterable[Input]:
-    """Return the inputs. Messages about them are added to the outcome. Raises UsageError for an unusable project."""
+def _inputs(options: argparse.Namespace) -> tuple[Iterable[Input], str]:
+    """Return the inputs, and a note on them or "". Raises UsageError for an unusable project."""
     if options.project is not None:
         from incc.driver.commands.scan.project import read_project
 
         project = read_project(options.project, options.files, options.trust)
-        outcome.notes += [project.note] if project.note else []
-        return project.commands
-    return read_inputs(options.files or ["-"], options.input_format, outcome.problems)
+        return project.commands, project.note
+    return read_inputs(options.files or ["-"], options.input_format), ""
 
 
 # --- work -------------------------------------------------------------------------------------------------------------
 
 
-def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, early: ScanOutcome, stream: TextIO) -> bool:
-    """Analyse the inputs, write the results to a stream, and return True if everything was analysed.
-
-    `early` receives messages about inputs that cannot be read, also while `inputs` is iterated.
-    """
+def _scan(scan: Scan, inputs: Iterable[Input], jobs: int, note: str, stream: TextIO) -> bool:
+    """Analyse the inputs, write the results and a note to streams, and return True if everything was analysed."""
     output = Output(scan, stream)
+    output.add(ScanOutcome(notes=[note] if note else []))
     try:
         # Output on the terminal shows the progress itself.
         with nullcontext() if sys.stdout.isatty() else progress_shown():
             for outcome in counted(_outcomes(Worker(scan), inputs, jobs), "analysing"):
-                output.add(early)
                 output.add(outcome)
                 stream.flush()
                 output.inputs += 1
-        output.add(early)
     finally:
         output.flush()
     output.print_notes()
@@ -244,7 +238,8 @@ def _outcomes(worker: Worker, inputs: Iterable[Input], jobs: int) -> Iterator[Sc
     # What every worker needs is loaded before they are forked off.
     items = list(inputs)
     isa(worker.models[0].isa if worker.models else names()[0]).load()
-    size = max(CHUNK if all(isinstance(item, HexBlock) for item in items) else 1, -(-len(items) // MOST))
+    are_blocks = all(isinstance(item, (HexBlock, UnreadableInput)) for item in items)
+    size = max(CHUNK if are_blocks else 1, -(-len(items) // MOST))
     chunks = [items[start : start + size] for start in range(0, len(items), size)]
     return in_order(worker, chunks, jobs, partial(_one_by_one, worker))
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.driver.code import ObjectCode, of_functions
-from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock, SourceFile
+from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock, SourceFile, UnreadableInput
 from incc.driver.pipeline import (
     analyze_code,
     analyze_unit,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from incc.models.model import MachineModel
     from incc.report.where import Condition
 
-Input = HexBlock | AssemblyFile | SourceFile | CodeFile | CompilerCommand
+Input = HexBlock | AssemblyFile | SourceFile | CodeFile | UnreadableInput | CompilerCommand
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -100,6 +100,9 @@ class ScanOutcome(Struct):
 
     def add_failure(self, source: Input, why: str) -> None:
         """Add the message that an input was not analysed."""
+        if isinstance(source, UnreadableInput):
+            self.problems.append(source.message)
+            return
         name = source.file if isinstance(source, CompilerCommand) else source.name
         self.problems.append(f"{name}: not analysed: {why}")
 
@@ -149,7 +152,9 @@ class Worker:
 
     def _analyses(self, source: Input, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
         """Yield the analyses of each unit of an input, one for each core. Raises AnalysisError."""
-        if isinstance(source, HexBlock):
+        if isinstance(source, UnreadableInput):
+            outcome.problems.append(source.message)
+        elif isinstance(source, HexBlock):
             yield self._block(source, outcome)
         elif isinstance(source, CodeFile):
             yield self._code(source, outcome)

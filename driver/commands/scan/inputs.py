@@ -78,15 +78,33 @@ class CodeFile(Struct, frozen=True):
         return os.path.getsize(path) if os.path.exists(path) else 0
 
 
+class UnreadableInput(Struct, frozen=True):
+    """The place of what cannot be read among the inputs."""
+
+    message: str
+
+
 def read_inputs(
-    names: Sequence[str], input_format: str, problems: list[str]
-) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile]:
-    """Yield what is in files and folders. Messages about what cannot be read are added to `problems`.
+    names: Sequence[str], input_format: str
+) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile | UnreadableInput]:
+    """Yield what is in files and folders.
 
     Folders are searched for code by content, without following symbolic links. Equal files in a folder count once, and
     an object goes before an equal member of a library. A file that is named itself is never skipped. `input_format` is
     that of all files, "" for what each looks like.
     """
+    problems: list[str] = []
+    for source in _read(names, input_format, problems):
+        yield from map(UnreadableInput, problems)
+        problems.clear()
+        yield source
+    yield from map(UnreadableInput, problems)
+
+
+def _read(
+    names: Sequence[str], input_format: str, problems: list[str]
+) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile]:
+    """Yield what can be read. Messages about the rest are added to `problems`."""
     for name in names:
         format_ = input_format or _format_of(name)
         if "\0" in name:
