@@ -479,6 +479,8 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
     They are units of the number from which the code before the loop computes its number of iterations: mostly
     iterations of the source's loop.
     """
+    scalable_pace: bool = False
+    """`pace` grows with the length of vectors (`with_vectors`)."""
 
 
 SHORTEST_VECTOR = 128
@@ -490,7 +492,11 @@ def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
     times = bits // SHORTEST_VECTOR
     if times <= 1:
         return kernel
-    return replace(kernel, instructions=tuple([_with_vectors(i, times) for i in kernel.instructions]))
+    return replace(
+        kernel,
+        instructions=tuple([_with_vectors(i, times) for i in kernel.instructions]),
+        pace=kernel.pace * times if kernel.scalable_pace else kernel.pace,
+    )
 
 
 def _with_vectors(i: Instruction, times: int) -> Instruction:

@@ -14,12 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.asm.before import before_loops
+from incc.frontends.asm.entry import Convention, Follower, entry_values, with_steps
 from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
+from incc.frontends.asm.pace import Pace, pace
 from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Section, Span
 from incc.frontends.kernel import (
-    Affine,
-    Before,
     CodeSpan,
     Instruction,
     KernelCode,
@@ -45,8 +45,7 @@ class Disassembler(Protocol):
     """The machine code of an instruction set."""
 
     isa: str
-    stack: str
-    """The name of the stack pointer."""
+    convention: Convention
     branch_bias: int
     """The distance of a branch's target from the symbol and the addend of its relocation."""
 
@@ -64,11 +63,6 @@ class Disassembler(Protocol):
 
     def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:
         """Return the instructions of a kernel, once all are decoded."""
-
-    def entered(
-        self, instructions: Sequence[Instruction], before: Before, code: Code, paced: bool
-    ) -> tuple[tuple[Affine, ...], int]:
-        """Return `KernelCode.entry` and, if it is wanted, `KernelCode.pace`."""
 
     def tables(self, code: Code, container: Container) -> JumpTables:
         """Return the tables of a section's indirect jumps."""
@@ -113,7 +107,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
         left_out = [cycle for cycle in left_out if code.is_chosen(cycle.first_line - 1)]
 
     def address(line: int) -> str:
-        return _address(code.instruction(line - 1), of_isa.stack)
+        return _address(code.instruction(line - 1), of_isa.convention.stack[0])
 
     befores = before_loops(regions, lambda: graphs, listing.places, lambda n: False, None if paces else address)
     unit = min(64, section.alignment)
@@ -123,7 +117,9 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
         offset = chosen[0].offset - section.address
         function_start = code.start_of(offset)
         name = f"{code.names.get(function_start, section.name)}+{offset - function_start:#x}"
-        entry, pace = of_isa.entered(chosen, before, code, paces) if before is not None else ((), 0)
+        follower = None if before is None else Follower(before, code.statement, of_isa.convention)
+        chosen = with_steps(chosen, follower) if follower and of_isa.convention.of_elements else chosen
+        paced = pace(chosen, follower) if follower and paces else Pace(0)
         kernels.append(
             KernelCode(
                 name=name,
@@ -132,11 +128,12 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
                 instructions=of_isa.finished(chosen),
                 is_loop=True,
                 alignment=chosen[0].offset % unit,
-                entry=entry,
+                entry=entry_values(chosen, follower) if follower else (),
                 alignment_unit=unit,
                 spans=_spans(code, region),
                 base=section.address + code.start_of(code.offsets[region.runs[0][1] - 1]),
-                pace=pace,
+                pace=paced.number,
+                scalable_pace=paced.scalable,
             )
         )
     addresses = [

@@ -113,7 +113,7 @@ class _AArch64(Isa):
     ) -> list[KernelCode]:
         from incc.frontends.aarch64.kernels import decode_regions
 
-        return decode_regions(text, regions, checked)
+        return decode_regions(text, regions, before, checked)
 
     def decode_bytes(
         self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True

@@ -6,16 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from incc.frontends.aarch64.convention import CONVENTION
 from incc.frontends.aarch64.decode import LENGTH, decode
 from incc.frontends.aarch64.rules import is_known
+from incc.frontends.asm.entry import Follower, entry_values, restarting, with_steps
+from incc.frontends.asm.pace import Pace, pace
 from incc.frontends.asm.parse import INSTRUCTION, parse
-from incc.frontends.kernel import Instruction, KernelCode, Refused, Region
+from incc.frontends.kernel import Before, Instruction, KernelCode, Refused, Region
 
 ISA = "aarch64"
 
 
-def decode_regions(text: str, regions: Sequence[Region], checked: Sequence[int] = ()) -> list[KernelCode]:
+def decode_regions(
+    text: str, regions: Sequence[Region], before: Sequence[Before | None] = (), checked: Sequence[int] = ()
+) -> list[KernelCode]:
     """Decode the statements of all regions of one file.
+
+    `before` is the result of `incc.frontends.asm.before.code_before` for the regions.
 
     Statements that are no instructions are in the kernels' `refused`, in the first one's also those on the lines
     `checked`. A region with instructions that the table of rules lacks has a note that says what is assumed of them.
@@ -27,7 +34,10 @@ def decode_regions(text: str, regions: Sequence[Region], checked: Sequence[int] 
     for each in assembly.statements:
         if each.kind == INSTRUCTION:
             statements.setdefault(each.line, []).append(each.text)
-    kernels = [_kernel(region, statements, assembly.macros) for region in regions]
+    kernels = [
+        _kernel(region, statements, assembly.macros, before[number] if before else None)
+        for number, region in enumerate(regions)
+    ]
     others = set(checked).difference(regions[0].lines)
     if others:
         _, refused = _decoded(sorted(others), statements, assembly.macros)
@@ -55,13 +65,22 @@ def decode_bytes(code: bytes, name: str, is_loop: bool | None) -> KernelCode:
     return KernelCode(name=name, isa=ISA, region=None, instructions=tuple(instructions), is_loop=is_loop, alignment=0)
 
 
-def _kernel(region: Region, statements: Mapping[int, Sequence[str]], macros: frozenset[str]) -> KernelCode:
+def _kernel(
+    region: Region, statements: Mapping[int, Sequence[str]], macros: frozenset[str], before: Before | None
+) -> KernelCode:
+    def statement(line: int) -> Sequence[Instruction] | None:
+        of_line, refused = _decoded((line,), statements, macros)
+        return None if refused else of_line
+
     instructions, refused = _decoded(region.lines, statements, macros)
     unknown = {i.mnemonic: i.line for i in reversed(instructions) if not is_known(i.mnemonic)}
     if unknown:
         which = ", ".join(f"`{mnemonic}` (line {line})" for mnemonic, line in reversed(unknown.items()))
         note = f"assumes that an unknown instruction writes its first operand and reads the others: {which}"
         region = replace(region, notes=(*region.notes, note))
+    follower = None if before is None else Follower(before, statement, CONVENTION)
+    instructions = with_steps(instructions, follower) if follower else instructions
+    paced = pace(instructions, follower) if follower and instructions else Pace(0)
     return KernelCode(
         name=region.name,
         isa=ISA,
@@ -70,6 +89,10 @@ def _kernel(region: Region, statements: Mapping[int, Sequence[str]], macros: fro
         is_loop=region.is_loop,
         alignment=0,
         refused=tuple(refused),
+        entry=entry_values(instructions, follower) if follower else (),
+        restarts=restarting(instructions, region.around, follower) if follower else frozenset(),
+        pace=paced.number,
+        scalable_pace=paced.scalable,
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from incc.frontends.aarch64.convention import CONVENTION
 from incc.frontends.aarch64.decode import LENGTH
 from incc.frontends.aarch64.disassemble import instruction, may_transfer, transfer, words
 from incc.frontends.aarch64.kernels import ISA
 from incc.frontends.asm.graph import Jump
 from incc.frontends.container import Container
-from incc.frontends.kernel import Affine, Before, Instruction
+from incc.frontends.kernel import Instruction
 from incc.frontends.machine_code import Code, Flow
 
 
@@ -18,7 +19,7 @@ class A64Disassembler:
     """See `incc.frontends.machine_code.Disassembler`."""
 
     isa = ISA
-    stack = "sp"
+    convention = CONVENTION
     branch_bias = 0
 
     def scan(self, code: Code, start: int, end: int) -> None:
@@ -49,12 +50,6 @@ class A64Disassembler:
     def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:
         """Return the instructions of a kernel."""
         return tuple(instructions)
-
-    def entered(
-        self, instructions: Sequence[Instruction], before: Before, code: Code, paced: bool
-    ) -> tuple[tuple[Affine, ...], int]:
-        """Return the values of registers when a loop is entered, and its pace."""
-        return (), 0
 
     def tables(self, code: Code, container: Container) -> _NoTables:
         """Return the tables of a section's indirect jumps."""

@@ -82,11 +82,12 @@ def decode_regions(
         counted = 0
         restarts: frozenset[str] = frozenset()
         if code is not None:
-            from incc.frontends.x86.entry import Follower, entry_values, restarting
-            from incc.frontends.x86.pace import pace
+            from incc.frontends.asm.entry import Follower, entry_values, restarting
+            from incc.frontends.asm.pace import pace
+            from incc.frontends.x86.convention import CONVENTION
 
-            follower = Follower(code, statement)
-            entry, counted = entry_values(instructions, follower), pace(instructions, follower)
+            follower = Follower(code, statement, CONVENTION)
+            entry, counted = entry_values(instructions, follower), pace(instructions, follower).number
             restarts = restarting(instructions, region.around, follower)
         kernels.append(
             KernelCode(

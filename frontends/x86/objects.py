@@ -10,12 +10,11 @@ from iced_x86 import FlowControl, OpKind
 
 from incc.frontends.asm.graph import Jump
 from incc.frontends.container import Container
-from incc.frontends.kernel import Affine, Before, Instruction, Relocation
+from incc.frontends.kernel import Instruction, Relocation
 from incc.frontends.machine_code import Code, Flow
+from incc.frontends.x86.convention import CONVENTION
 from incc.frontends.x86.decode import decode, disassemble
-from incc.frontends.x86.entry import Follower, entry_values
 from incc.frontends.x86.kernels import ISA, finished
-from incc.frontends.x86.pace import pace
 
 _NEXT = FlowControl.NEXT
 _KINDS = {
@@ -36,7 +35,7 @@ class X86Disassembler:
     """See `incc.frontends.machine_code.Disassembler`."""
 
     isa = ISA
-    stack = "rsp"
+    convention = CONVENTION
     branch_bias = 4  # the addend counts from the field, which ends the instruction
 
     def scan(self, code: Code, start: int, end: int) -> None:
@@ -71,13 +70,6 @@ class X86Disassembler:
     def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:
         """Return the instructions of a kernel."""
         return finished(instructions)
-
-    def entered(
-        self, instructions: Sequence[Instruction], before: Before, code: Code, paced: bool
-    ) -> tuple[tuple[Affine, ...], int]:
-        """Return the values of registers when a loop is entered, and its pace."""
-        follower = Follower(before, code.statement)
-        return entry_values(instructions, follower), pace(instructions, follower) if paced else 0
 
     def tables(self, code: Code, container: Container) -> _Tables:
         """Return the tables of a section's indirect jumps."""

@@ -175,7 +175,7 @@ def test_memory(text: str, expected: str) -> None:
         ("incw x0", Affine("x0", (("x0", 1),), 4, scalable=True)),
         ("decb x0, all, mul 2", Affine("x0", (("x0", 1),), -32, scalable=True)),
         ("addvl x0, x1, 2", Affine("x0", (("x1", 1),), 32, scalable=True)),
-        ("add x0, x1, w2, sxtw 2", None),
+        ("add x0, x1, w2, sxtw 2", Affine("x0", (("x1", 1), ("x2", 4)), 0)),
         ("add x0, x1, x2, lsr 2", None),
         ("mov x0, v0.d[0]", None),
         ("incd x0, pow2", None),

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incc.frontends.aarch64.disassemble import instruction, may_transfer, text_of, transfer
+from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.isa import isa
@@ -83,14 +84,16 @@ def essence(i: Instruction) -> tuple[object, ...]:
 @pytest.mark.parametrize("compiler", ["aarch64-linux-gnu-gcc", "clang-19 --target=aarch64-linux-gnu"])
 def test_objects_have_the_loops_of_the_text(tmp_path: pathlib.Path, compiler: str, flags: tuple[str, ...]) -> None:
     text = compiled(tmp_path, compiler, "-S", *flags).read_text()
-    regions, _ = innermost_loops(parse(text, "aarch64"))
-    of_text = AARCH64.decode_regions(text, regions, "x.s")
+    parsed = parse(text, "aarch64")
+    regions, _ = innermost_loops(parsed)
+    of_text = AARCH64.decode_regions(text, regions, "x.s", before=code_before(parsed, regions))
     of_object, _ = object_kernels(str(compiled(tmp_path, compiler, "-c", *flags)))
     assert len(of_object) == len(of_text) >= 4
     for one, other in zip(of_text, of_object, strict=True):
         assert other.region is not None
         assert one.region is not None
         assert other.region.function == one.region.function
+        assert (one.pace, one.scalable_pace) == (other.pace, other.scalable_pace)
         assert [essence(i) for i in one.instructions] == [essence(i) for i in other.instructions]
 
 

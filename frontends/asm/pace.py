@@ -16,21 +16,44 @@ from collections import Counter
 from collections.abc import Sequence
 from math import gcd
 
+import msgspec
+
+from incc.frontends.asm.entry import Convention, Follower
 from incc.frontends.kernel import Instruction
-from incc.frontends.x86.entry import Follower
-
-# Branches back that are taken until two values are equal, and those that are taken while one is below the other.
-_UNTIL_EQUAL = frozenset(("jne", "jnz"))
-_WHILE_LESS = frozenset(("jb", "jae", "ja", "jbe", "jl", "jge", "jg", "jle", "jc", "jnc"))
-_COUNTS = frozenset(("add", "sub", "inc", "dec"))
 
 
-def pace(instructions: Sequence[Instruction], follower: Follower) -> int:
-    """Return the source iterations per iteration, 0 where the code before the loop does not tell."""
+def pace(instructions: Sequence[Instruction], follower: Follower) -> Pace:
+    """Return the source iterations per iteration."""
+    return _by_elements(instructions, follower) or Pace(_by_iterations(instructions, follower))
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """The source iterations per iteration of a loop."""
+
+    number: int
+    """0 where the code before the loop does not tell."""
+    scalable: bool = False
+    """It grows with the length of vectors."""
+
+
+def _by_elements(instructions: Sequence[Instruction], follower: Follower) -> Pace | None:
+    """Return the pace of a loop that compares its counter with the number of elements, for each of a vector's."""
+    at = _comparison(instructions)
+    if at < 0 or instructions[at].mnemonic not in follower.convention.of_elements:
+        return None
+    counter = next((a.register.root for a in instructions[at].registers if a.read and a.operand == 1), "")
+    changes = [i.affine for i in instructions for a in i.registers if a.write and a.register.root == counter]
+    if len(changes) != 1 or (affine := changes[0]) is None or affine.terms != ((counter, 1),) or affine.constant < 1:
+        return None
+    return Pace(affine.constant, affine.scalable)
+
+
+def _by_iterations(instructions: Sequence[Instruction], follower: Follower) -> int:
+    """Return the pace that follows from the number of iterations, 0 where the code before the loop does not tell."""
     if len(instructions) < 2:
         return 0
-    equal = instructions[-1].mnemonic in _UNTIL_EQUAL
-    if not equal and instructions[-1].mnemonic not in _WHILE_LESS:
+    equal = instructions[-1].mnemonic in follower.convention.until_equal
+    if not equal and instructions[-1].mnemonic not in follower.convention.while_less:
         return 0
     iterations = _iterations(instructions, follower)
     if iterations is None:
@@ -58,11 +81,11 @@ def _iterations(instructions: Sequence[Instruction], follower: Follower) -> tupl
 
     The result is None if it is anything else.
     """
-    at = next((n for n in range(len(instructions) - 2, -1, -1) if "Z" in instructions[n].flags_written), -1)
+    at = _comparison(instructions)
     # The compared value on entry to the loop, and its changes up to and behind the comparison.
     distance: Counter[str] = Counter()
     constant = step = 0
-    for place, sign in _compared(instructions[at]) if at >= 0 else ():
+    for place, sign in _compared(instructions[at], follower.convention) if at >= 0 else ():
         if not place:
             constant += sign
             continue
@@ -82,23 +105,39 @@ def _iterations(instructions: Sequence[Instruction], follower: Follower) -> tupl
     return *remaining[0], constant, step
 
 
-def _compared(instruction: Instruction) -> list[tuple[str, int]]:
+def _comparison(instructions: Sequence[Instruction]) -> int:
+    """Return the instruction by which a loop's last branch decides, -1 for none."""
+    last = len(instructions) - 1
+    if not instructions[last].flags_read:  # it compares a register with 0 by itself
+        return last
+    return next((n for n in range(last - 1, -1, -1) if "Z" in instructions[n].flags_written), -1)
+
+
+def _compared(instruction: Instruction, convention: Convention) -> list[tuple[str, int]]:
     """Return the places whose sum, each times 1 or -1, is compared with 0; a constant has no place."""
     by_operand = {a.operand: a.register for a in instruction.registers if a.operand is not None}
-    if instruction.mnemonic in _COUNTS and instruction.affine is not None:
+    if instruction.branch:
+        return [(by_operand[0].root, 1)] if by_operand.keys() == {0} and by_operand[0].width >= 32 else []
+    if instruction.mnemonic in convention.counts and instruction.affine is not None:
         return [(instruction.affine.target, 1)] if instruction.affine.target else []
-    if instruction.mnemonic == "test" and instruction.operands == "rr" and by_operand[0] == by_operand[1]:
+    if instruction.mnemonic == convention.test and instruction.operands == "rr" and by_operand[0] == by_operand[1]:
         return [(by_operand[0].root, 1)] if by_operand[0].width >= 32 else []
-    if instruction.mnemonic != "cmp" or any(register.width < 32 for register in by_operand.values()):
+    if (
+        instruction.mnemonic != convention.compare
+        or len(instruction.operands) != 2
+        or any(register.width < 32 for register in by_operand.values())
+    ):
         return []
     places: list[tuple[str, int]] = []
     for operand, kind in enumerate(instruction.operands):
         sign = 1 if operand == 0 else -1
         if kind == "r":
+            if operand not in by_operand:  # the zero register
+                continue
             places.append((by_operand[operand].root, sign))
         elif kind == "m":
             access = instruction.memory[0]
-            if access.base is None or access.base.root not in ("rsp", "rbp") or access.index or access.size != 8:
+            if access.base is None or access.base.root not in convention.stack or access.index or access.size != 8:
                 return []
             places.append((f"{access.displacement}({access.base.root})", sign))
         elif instruction.immediate is None:
@@ -120,7 +159,7 @@ def _steps(instructions: Sequence[Instruction], place: str, at: int) -> tuple[in
         for access in instruction.registers:
             if access.write and access.register.root == place:
                 affine = instruction.affine
-                if affine is None or affine.target != place or affine.terms != ((place, 1),):
+                if affine is None or affine.target != place or affine.terms != ((place, 1),) or affine.scalable:
                     return None
                 if number <= at:
                     until += affine.constant

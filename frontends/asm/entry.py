@@ -10,15 +10,42 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from incc.frontends.kernel import Affine, Before, Instruction
-from incc.frontends.x86.kept import keep
+import msgspec
+from msgspec.structs import replace
 
-_POINTERS = frozenset(
-    ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15")
-)
-# Registers that a called function may change (System V ABI for x86-64, 3.2.1; Windows keeps some of them).
-_NOT_KEPT = _POINTERS - frozenset(("rbx", "rbp", "rsp", "r12", "r13", "r14", "r15"))
-_STACK = ("rsp", "rbp")
+from incc.frontends.kernel import Affine, Before, Instruction
+
+
+class Convention(msgspec.Struct, frozen=True, kw_only=True):
+    """The general-purpose registers of an instruction set, and its instructions on them."""
+
+    pointers: frozenset[str]
+    """The registers that may hold pointers, by their roots."""
+    not_kept: frozenset[str]
+    """Those that a called function may change."""
+    stack: tuple[str, ...]
+    """The stack pointer and the frame pointer."""
+    loads: frozenset[str]
+    """The mnemonics that load a number of 32 or 64 bits."""
+    moves: frozenset[str]
+    """The mnemonics that load or store a register of 64 bits."""
+    rounds: frozenset[str]
+    """Shifts to the right, and the mask."""
+    mask: str
+    """The mnemonic that clears bits."""
+    counts: frozenset[str]
+    """Additions and subtractions that set flags."""
+    compare: str
+    """The mnemonic that compares two numbers."""
+    test: str
+    """The mnemonic that compares bits with 0."""
+    of_elements: frozenset[str]
+    """The mnemonics that compare a number with another, for each element of a vector."""
+    until_equal: frozenset[str]
+    """Branches back that are taken until two values are equal, or a value is 0."""
+    while_less: frozenset[str]
+    """Branches back that are taken while one value is below the other."""
+
 
 _MOST_TERMS = 8
 
@@ -29,13 +56,17 @@ Value = tuple[tuple[tuple[str, int], ...], int]
 """A sum modulo 2^64: (unknown, coefficient) pairs sorted by unknown, and a constant."""
 
 
+VECTOR_LENGTH = "vectors"
+"""The unknown that constants which grow with the length of vectors are multiples of."""
+
+
 def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tuple[Affine, ...]:
     """Return the values of a loop's address registers when it is entered, if they relate to each other.
 
     The `terms` of the results are (unknown, coefficient). An unknown is some value that does not change while the loop
     runs; equal names are equal values.
     """
-    registers = _address_registers(instructions)
+    registers = _address_registers(instructions, follower.convention.pointers)
     if len(registers) < 2:
         return ()
     values = {root: follower.entering(root) for root in sorted(registers)}
@@ -49,6 +80,27 @@ def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tup
         for root, (terms, constant) in values.items()
         if not terms or any(users[unknown] > 1 for unknown, _ in terms)
     )
+
+
+def with_steps(instructions: Sequence[Instruction], follower: Follower) -> list[Instruction]:
+    """Return a loop's instructions, with the constant instead of a register that is a multiple of a vector's length.
+
+    The register is written before the loop only (`cntd x6`, then `add x5, x5, x6` in the loop).
+    """
+    written = {a.register.root for i in instructions for a in i.registers if a.write}
+    return [_with_step(i, written, follower) for i in instructions]
+
+
+def _with_step(instruction: Instruction, written: set[str], follower: Follower) -> Instruction:
+    affine = instruction.affine
+    if affine is None or affine.constant or len(affine.terms) != 2 or affine.target not in dict(affine.terms):
+        return instruction
+    (root, times) = next(term for term in affine.terms if term[0] != affine.target)
+    (terms, constant) = ((), 0) if root in written else follower.entering(root)
+    if len(terms) != 1 or terms[0][0] != VECTOR_LENGTH or constant:
+        return instruction
+    own = tuple(term for term in affine.terms if term[0] == affine.target)
+    return replace(instruction, affine=Affine(affine.target, own, times * terms[0][1], scalable=True))
 
 
 _DEFINED = re.compile(r" before block (\d+)| at (\d+):")
@@ -65,7 +117,7 @@ def restarting(instructions: Sequence[Instruction], around: Sequence[int], follo
     changing = follower.written_in(around) | {a.register.root for i in instructions for a in i.registers if a.write}
     blocks = follower.blocks_in(around)
     result = set()
-    for root in _address_registers(instructions):
+    for root in _address_registers(instructions, follower.convention.pointers):
         terms, _ = follower.entering(root) if root in changing else ((), 0)
         defined = [_DEFINED.findall(name) for name, _ in terms]
         if all(of_name and not blocks & {int(b or at) for b, at in of_name} for of_name in defined):
@@ -73,14 +125,14 @@ def restarting(instructions: Sequence[Instruction], around: Sequence[int], follo
     return frozenset(result)
 
 
-def _address_registers(instructions: Sequence[Instruction]) -> set[str]:
+def _address_registers(instructions: Sequence[Instruction], pointers: frozenset[str]) -> set[str]:
     """Return the registers of addresses, and those from which they are computed linearly."""
     roots = {
         register.root
         for instruction in instructions
         for access in instruction.memory
         for register in (access.base, access.index)
-        if register is not None and register.root in _POINTERS
+        if register is not None and register.root in pointers
     }
     grows = True
     while grows:
@@ -98,7 +150,7 @@ def _address_registers(instructions: Sequence[Instruction]) -> set[str]:
 class _Block:
     """The code of a block, with the positions that matter to the values of registers and stack slots."""
 
-    def __init__(self, code: list[Instruction | None]) -> None:
+    def __init__(self, code: list[Instruction | None], convention: Convention) -> None:
         self.code = code
         """Unknown instructions are None."""
         self.writes: dict[str, list[int]] = {}
@@ -109,30 +161,16 @@ class _Block:
             instruction = code[at]
             roots: Iterable[str]
             if instruction is None:
-                roots = _POINTERS
+                roots = convention.pointers
                 self.stack_stores.append(at)
             elif instruction.branch == "call":
-                roots = _NOT_KEPT
+                roots = convention.not_kept
             else:
-                roots, stores = _EFFECTS.get(instruction.encoding) or _effects(instruction)
-                if stores:
+                roots = {a.register.root for a in instruction.registers if a.write} & convention.pointers
+                if any(m.store and m.base is not None and m.base.root in convention.stack for m in instruction.memory):
                     self.stack_stores.append(at)
             for root in roots:
                 self.writes.setdefault(root, []).append(at)
-
-
-_ROUNDS = frozenset(("shr", "sar", "and"))
-
-_EFFECTS: dict[bytes, tuple[frozenset[str], bool]] = {}
-"""By encoding: the registers written, and True if memory near the stack or frame pointer is stored to."""
-
-
-def _effects(instruction: Instruction) -> tuple[frozenset[str], bool]:
-    roots = {access.register.root for access in instruction.registers if access.write}
-    stores = any(
-        access.store and access.base is not None and access.base.root in _STACK for access in instruction.memory
-    )
-    return keep(_EFFECTS, instruction.encoding, (frozenset(roots & _POINTERS), stores))
 
 
 class Follower:
@@ -142,7 +180,10 @@ class Follower:
     instructions of a line, None if they are unknown.
     """
 
-    def __init__(self, before: Before, statement: Callable[[int], Sequence[Instruction] | None]) -> None:
+    def __init__(
+        self, before: Before, statement: Callable[[int], Sequence[Instruction] | None], convention: Convention
+    ) -> None:
+        self.convention = convention
         self._before = before
         self._blocks: list[_Block] = []
         # Slots whose address is in a register: other code can write to them.
@@ -155,9 +196,9 @@ class Follower:
                     instructions = statement(line)
                     code.extend((None,) if instructions is None else instructions)
                 previous = line
-            self._blocks.append(_Block(code))
+            self._blocks.append(_Block(code, convention))
             for i in code:
-                if i is not None and i.mnemonic == "lea" and i.affine is not None and len(i.affine.terms) == 1:
+                if i is not None and i.affine is not None and self._names_slot(i.affine):
                     self._escaped.add(f"{i.affine.constant}({i.affine.terms[0][0]})")
         self.quotients: dict[str, tuple[Value, int]] = {}
         """Unknowns that are a value divided by a number and rounded down."""
@@ -165,6 +206,11 @@ class Follower:
         """Unknowns that come from memory, or from outside of the code that is followed."""
         self._optimistic = True
         self._forget()
+
+    def _names_slot(self, affine: Affine) -> bool:
+        """Return True if a register is set to an address on the stack."""
+        stack = self.convention.stack
+        return len(affine.terms) == 1 and affine.terms[0][0] in stack and affine.target not in stack
 
     def blocks_in(self, lines: Sequence[int]) -> set[int]:
         """Return the blocks with one of these lines, and those without any, which may be among them."""
@@ -267,12 +313,12 @@ class Follower:
             if instruction is not None and instruction.branch != "call":
                 if instruction.affine is not None and instruction.affine.target == place:
                     return self._sum(b, at, instruction.affine)
-                if instruction.mnemonic in _ROUNDS:
+                if instruction.mnemonic in self.convention.rounds:
                     return self._rounded(b, at, place, instruction)
-                slot = _slot(instruction)
+                slot = self._slot(instruction)
                 if slot and not instruction.memory[0].store and slot not in self._escaped:
                     return self._slot_at(b, at, slot)
-                if instruction.mnemonic in ("mov", "movsxd") and instruction.operands == "rm":
+                if instruction.mnemonic in self.convention.loads and instruction.operands == "rm":
                     self.given.add(f"{place} at {b}:{at}")
             return _unknown(f"{place} at {b}:{at}")
         return self._start(b, place)
@@ -284,7 +330,7 @@ class Follower:
         two.
         """
         opaque = _unknown(f"{place} at {b}:{at}")
-        division = self._division(b, at, place, instruction)
+        division = self._division(b, at, instruction)
         if division is None:
             return opaque
         source, shift, factor = division
@@ -306,16 +352,16 @@ class Follower:
         self.quotients[name] = value, by
         return ((name, factor),), 0
 
-    def _division(self, b: int, at: int, place: str, instruction: Instruction) -> tuple[str, int, int] | None:
+    def _division(self, b: int, at: int, instruction: Instruction) -> tuple[str, int, int] | None:
         """Return the register that a shift or mask divides by a power of two, the power, and the quotient's factor.
 
         The result is None if the instruction does anything else.
         """
-        operand = self._constant_operand(b, at, place, instruction)
+        operand = self._constant_operand(b, at, instruction)
         if operand is None or instruction.registers[0].register.width < 32:
             return None
         source, constant = operand
-        if instruction.mnemonic != "and":
+        if instruction.mnemonic != self.convention.mask:
             return source, constant, 1
         mask = constant & (2**64 - 1)
         shift = (mask & -mask).bit_length() - 1
@@ -323,23 +369,23 @@ class Follower:
             return None
         return source, shift, 1 << shift
 
-    def _constant_operand(self, b: int, at: int, place: str, instruction: Instruction) -> tuple[str, int] | None:
+    def _constant_operand(self, b: int, at: int, instruction: Instruction) -> tuple[str, int] | None:
         """Return the register that a shift or mask changes, and its constant operand; None if that is no constant."""
-        if instruction.operands == "rr" and instruction.mnemonic == "and":
+        sources = [a.register.root for a in instruction.registers if a.read and not a.address]
+        if instruction.operands.endswith("rr") and instruction.mnemonic == self.convention.mask:
             # The mask does not fit into the instruction, and is in a register.
-            sources = [a.register.root for a in instruction.registers if a.read]
             values = {root: self._resolved(self._at(b, at, root)) for root in sources}
             masks = [root for root, (terms, _) in values.items() if not terms]
             if len(values) != 2 or len(masks) != 1:
                 return None
             mask = values.pop(masks[0])[1]
             return next(iter(values)), mask
-        if instruction.operands != "ri":
+        if instruction.operands not in ("ri", "rri") or len(sources) != 1:
             return None
         if instruction.immediate is None:
             # A shift by one has an encoding of its own, without the number.
-            return None if instruction.immediate_bytes else (place, 1)
-        return place, instruction.immediate
+            return None if instruction.immediate_bytes else (sources[0], 1)
+        return sources[0], instruction.immediate
 
     def _slot_at(self, b: int, position: int, place: str) -> Value:
         """Return the value of a stack slot: a pointer that was spilled, if the slot's address is not taken.
@@ -358,9 +404,9 @@ class Follower:
             instruction = block.code[at]
             if instruction is None:
                 return _unknown(f"{place} at {b}:{at}")
-            if _slot(instruction) == place:
-                source = next(a.register.root for a in instruction.registers if a.operand == 1)
-                terms, constant = self._at(b, at, source)
+            if self._slot(instruction) == place:
+                source = next((a.register.root for a in instruction.registers if a.read and not a.address), "")
+                terms, constant = self._at(b, at, source) if source else ((), 0)
                 # A constant is more likely a variable's first value than a spilled pointer.
                 return (terms, constant) if terms else _unknown(f"{place} at {b}:{at}")
             for access in instruction.memory:
@@ -379,6 +425,8 @@ class Follower:
             return self._sums[b, at]
         total: dict[str, int] = {}
         constant = affine.constant
+        if affine.scalable:
+            total[VECTOR_LENGTH], constant = constant, 0
         for root, coefficient in affine.terms:
             terms, addend = self._resolved(self._at(b, at, root))
             constant += coefficient * addend
@@ -390,16 +438,17 @@ class Follower:
         value = self._sums[b, at] = terms, _signed(constant)
         return value
 
-
-def _slot(instruction: Instruction) -> str:
-    """Return the stack slot that a 64-bit move between memory and a register accesses, else ""."""
-    if instruction.mnemonic != "mov" or instruction.operands not in ("rm", "mr") or len(instruction.memory) != 1:
-        return ""
-    access = instruction.memory[0]
-    if access.index is not None or access.size != 8 or access.symbol or access.segment or access.base is None:
-        return ""
-    base = access.base.root
-    return f"{access.displacement}({base})" if base in _STACK else ""
+    def _slot(self, instruction: Instruction) -> str:
+        """Return the stack slot that a 64-bit move between memory and a register accesses, else ""."""
+        if instruction.mnemonic not in self.convention.moves or len(instruction.memory) != 1:
+            return ""
+        access = instruction.memory[0]
+        if access.index is not None or access.size != 8 or access.symbol or access.segment or access.base is None:
+            return ""
+        if sorted(instruction.operands) != ["m", "r"] or any(a.address and a.write for a in instruction.registers):
+            return ""
+        base = access.base.root
+        return f"{access.displacement}({base})" if base in self.convention.stack else ""
 
 
 def _unknown(name: str) -> Value:
