@@ -6,6 +6,20 @@
 
 using namespace incc;
 
+/// Returns the store that the result V of an instruction comes with: of several the one whose data
+/// are ready last, -1 for none. Instructions that also load make their stored value from the
+/// result.
+static int32_t storeBeside(const Kernel &K, const Graph &G, int32_t V,
+                           const std::vector<int64_t> &Ready) {
+  int32_t I = G.Flow.InstructionOf[V], Store = -1;
+  if (!K.hasFlag(I, IsStore) || K.hasFlag(I, IsLoad) || K.valueKind(V) != ValueKind::Register)
+    return -1;
+  for (int32_t S = K.ValueStart[I]; S < K.ValueStart[I + 1]; ++S)
+    if (K.valueKind(S) == ValueKind::Store && (Store < 0 || Ready[S] > Ready[Store]))
+      Store = S;
+  return Store;
+}
+
 CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
   // The edges within the iteration form no cycles, so one pass in topological order suffices.
   std::vector<int64_t> Ready(static_cast<size_t>(G.NumValues), 0);
@@ -17,8 +31,17 @@ CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
       if (G.Flow.SourceOf[In].Value < 0 || G.Flow.SourceOf[In].Distance > 0)
         Ready[V] = std::max<int64_t>(Ready[V], K.InputLatency[In]);
   }
+  // The steps from a store's data to the register that it changes.
+  std::vector<Edge> Whole;
+  Whole.reserve(static_cast<size_t>(G.NumValues));
   int32_t End = -1;
   for (int32_t V : G.Order) {
+    if (int32_t S = storeBeside(K, G, V, Ready); S >= 0 && Ready[S] > Ready[V]) {
+      int32_t I = G.Flow.InstructionOf[V];
+      Whole.push_back({I, S, I, V, -1, 0, 0});
+      Ready[V] = Ready[S];
+      Last[V] = &Whole.back();
+    }
     if (Ready[V] > 0 && (End < 0 || Ready[V] > Ready[End]))
       End = V;
     for (const Edge &E : G.edgesFrom(V)) {

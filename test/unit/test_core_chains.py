@@ -139,6 +139,20 @@ def test_a_zeroed_register_breaks_the_chain() -> None:
     assert analyze(b.build()).latency_bound == 0
 
 
+def test_a_written_back_base_waits_for_stored_data_on_the_critical_path_only() -> None:
+    b = BoundBuilder()
+    b.op([1], "data", data=6)
+    b.uop(1, kind=m.UOP_STORE_DATA)
+    b.value(m.VALUE_REGISTER, ["base"], [("base", 1)])
+    b.value(m.VALUE_STORE, [], [("data", 0), ("base", 0)], {"base": "base"})
+    b.end(flags=m.IS_STORE)
+    b.op([1], "y", base=3)
+    a = analyze(b.build())
+    assert a.critical_path_cycles == 6 + 0 + 3
+    assert a.critical_path_instructions == (0, 1, 2)
+    assert sorted(chain.cycles_per_iteration for chain in a.chains) == [1, 6]
+
+
 def test_critical_path_begins_with_the_load() -> None:
     b = BoundBuilder()
     b.load_op([1], "x", LOAD_LATENCY, {"base": "rdi"}, 4)

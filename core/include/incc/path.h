@@ -11,6 +11,11 @@
 namespace incc {
 
 /// The longest path through the dependencies within one iteration.
+///
+/// A store is taken as a whole, as OSACA's critical path does: a register that it also changes (the
+/// base of a write-back) counts as ready with the stored data. Cores write the base back earlier,
+/// so nothing else in the core does this. The path is no bound but the longest that an iteration on
+/// its own may take.
 struct CriticalPath {
   /// Cycles until the last value of the iteration is ready, if all values from before the iteration
   /// are there in cycle 0 and only dependencies delay anything.

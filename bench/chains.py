@@ -1,0 +1,414 @@
+"""Critical path (CP) and loop-carried dependency (LCD) compared with OSACA's, with the reason for each difference.
+
+`bench/chains.py --osaca PROGRAM loops DIR`: `DIR/loops.jsonl.gz` has loops of compilers for AArch64 cores. OSACA
+(`pip install osaca`) is run on each of them, and its figures are compared with those in the file, too.
+
+`bench/chains.py --osaca PROGRAM expected DIR KERNELS`: `DIR/osaca_expected.csv` has the CP and LCD of the kernels that
+OSACA comes with, which are somewhere in the folder KERNELS.
+
+`bench/chains.py thesis DIR`: `DIR/table_b1.csv` and the marked files beside it are those of Laukemann's thesis (2020,
+Table B.1), 51 kernels with the CP and LCD of OSACA 0.3. What is known of that version's latencies is in `OSACA_03`.
+
+A difference is classified by computing OSACA's figure anew, from the registers that incc decodes, OSACA's latencies and
+its rules. If that does not give OSACA's figure, the two tools see other dependencies: the class is "dependencies".
+Or, if the figure is the one that follows if the first operand of an instruction that incc reads counts as only written,
+which is what OSACA assumes of instructions that its table of operands lacks, the class is "operands of" that one.
+Otherwise the rules are dropped one by one, in the order of `RULES`; each one whose absence changes the figure is a
+class of the difference. If the last figure is not yet incc's, another class is "latencies of" the instructions on
+incc's path or chain to which OSACA gives other ones. `-v` prints each kernel that differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from incc import core
+from incc.driver.pipeline import AnalysisError, decode_unit, find_regions, read_assembly
+from incc.driver.settings import Scope
+from incc.frontends.kernel import Instruction
+from incc.frontends.unit import Unit
+from incc.models.binding.bind import bind
+from incc.models.loading import load
+
+RULES = {
+    "no flags": "flags carry no dependency",
+    "no predicates": "predicates carry no dependency",
+    "load as a whole": "where it has no figures for a form of a load, the written-back base waits for the loaded value",
+    "store as a whole": "in the LCD, too, the base that a store writes back waits for the stored data",
+    "last latency": "the path ends with the whole latency of its last instruction, even of a store",
+}
+"""OSACA's rules that incc does not have."""
+OSACA_03 = {
+    "TX2": {"ld": 4, "stur": 4, "st|b|mov": 0, "f": 6, "dup": 5, "": 1},
+    "CSX": {"v?mov|j": 0, r".*[ps][ds]\b": 4, "": 1},
+    "ZEN": {"v?mov|j": 0, r"vfn?m.*\(": 4, r"v?(add|sub)[ps]": 3, r"v?mul": 4, r"vfn?m": 5, "": 1},
+}
+"""The latencies of OSACA 0.3 by the beginning of the mnemonic, worked out from the thesis' listings and table."""
+OSACA = {"a64fx": "A64FX", "thunderx2t99": "TX2", "neoverse-v2": "V2", "neoverse-n1": "N1", "cortex-a72": "A72"}
+OSACA |= {"apple-m1": "M1", "tsv110": "TSV110"}
+"""OSACA's names of cores."""
+WRITE_BACK = {"cortex-a72": 3}
+"""OSACA's latency of a write-back where it is not 1 (`p_index_latency`)."""
+THESIS = {"TX2": "thunderx2t99", "CSX": "cascadelake", "ZEN": "znver1"}
+
+
+class Latencies(msgspec.Struct, frozen=True):
+    """Latencies by a peer, in cycles."""
+
+    of: tuple[float, ...]
+    """Latency of each instruction, or of the computation if it also loads."""
+    loads: tuple[float, ...]
+    """Latency of the load in each instruction that also computes."""
+    write_back: float
+    last: tuple[float, ...]
+    """Latency of each instruction if it ends the critical path."""
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """CP and LCD of a kernel, in cycles."""
+
+    cp: float
+    lcd: float
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel with a peer's figures."""
+
+    name: str
+    cpu: str
+    instructions: tuple[Instruction, ...]
+    own: Figures
+    peer: Figures
+    latencies: Latencies | None
+    """The peer's, None if they are not known."""
+    own_latencies: tuple[int, ...]
+    """incc's, of each instruction."""
+    path: tuple[int, ...]
+    """The instructions on incc's critical path and longest loop-carried dependency."""
+    through_memory: bool
+    """incc finds a load of a value that the kernel stores."""
+    unknown: bool
+    """One of the tools has no figures for an instruction."""
+
+
+# --- a peer's figures, computed anew ---------------------------------------------------------------------------------
+
+
+class Input(msgspec.Struct, frozen=True):
+    """A dependency on an earlier instruction."""
+
+    producer: int
+    written_back: bool
+    """The producer writes the register back as the base of its address."""
+    addresses: bool
+    """The register is part of the consumer's address."""
+
+
+def inputs(instructions: Sequence[Instruction], rules: frozenset[str], overwrites: frozenset[str]) -> list[list[Input]]:
+    """Return the dependencies of the instructions of two iterations.
+
+    The first operand of instructions named `overwrites` counts as only written.
+    """
+    last: dict[str, tuple[int, bool]] = {}
+    found = []
+    for number, i in enumerate((*instructions, *instructions)):
+        accesses = [a for a in i.registers if "no predicates" not in rules or a.register.kind != "mask"]
+        reads = {a.register.root: a.address for a in accesses if a.read}
+        writes = {a.register.root: a.address for a in accesses if a.write}
+        if i.mnemonic in overwrites:
+            first = {a.register.root for a in accesses if a.operand == 0}
+            others = {a.register.root for a in accesses if a.read and a.operand != 0}
+            reads = {root: at for root, at in reads.items() if root not in first - others}
+            writes |= dict.fromkeys(first, False)
+        if "no flags" not in rules:
+            reads |= dict.fromkeys(i.flags_read, False)
+            writes |= dict.fromkeys(i.flags_written, False)
+        found.append([Input(*last[root], at) for root, at in reads.items() if root in last])
+        last |= {root: (number, written_back) for root, written_back in writes.items()}
+    return found
+
+
+class Graph:
+    """Longest paths through two iterations. An instruction is two nodes: its work, and what it writes back."""
+
+    def __init__(
+        self,
+        instructions: Sequence[Instruction],
+        latencies: Latencies,
+        rules: frozenset[str],
+        overwrites: frozenset[str],
+    ) -> None:
+        self.count = len(instructions)
+        self.inputs = inputs(instructions, rules, overwrites)
+        self.latencies = latencies
+        self.rules = rules
+        self.stores = [any(m.store for m in i.memory) for i in instructions]
+
+    def starts(self, origin: tuple[int, bool] | None, whole: bool) -> dict[tuple[int, bool], float]:
+        """Return when the nodes that depend on `origin` start, or all nodes for None.
+
+        With `whole` the base that a store writes back waits for the stored data.
+        """
+        starts: dict[tuple[int, bool], float] = {}
+        for n in range(2 * self.count):
+            own, loads = n % self.count, self.latencies.loads[n % self.count]
+            for back in (False, True):
+                times = [loads if origin is None else 0.0] if origin in (None, (n, back)) else []
+                for each in self.inputs[n]:
+                    before = starts.get((each.producer, each.written_back))
+                    if before is None or (back and not whole and self.stores[own] and not each.addresses):
+                        continue
+                    latency = self.latencies.of[each.producer % self.count]
+                    latency = self.latencies.write_back if each.written_back else latency
+                    waits = each.addresses and (not back or "load as a whole" in self.rules)
+                    times.append(before + latency + loads * waits)
+                if back and whole and (self.stores[own] or "load as a whole" in self.rules) and (n, False) in starts:
+                    times.append(starts[n, False])
+                if times:
+                    starts[n, back] = max(times)
+        return starts
+
+    def critical_path(self) -> float:
+        starts = self.starts(None, True)
+        ends = [(starts[n, False], n) for n in range(self.count)]
+        if "last latency" not in self.rules:
+            return max(start + self.latencies.of[n] * (not self.stores[n]) for start, n in ends)
+        longest = max(ends)[0]
+        # The first of the instructions at the end of such a path.
+        end = next(n for start, n in ends if start == longest)
+        last = self.latencies.last
+        return max(last) if max(last) > longest else longest + last[end]
+
+    def carried(self) -> float:
+        longest = 0.0
+        for n in range(self.count):
+            for back in (False, True):
+                starts = self.starts((n, back), "store as a whole" in self.rules)
+                longest = max(longest, starts.get((n + self.count, back), 0.0))
+        return longest
+
+
+def figures(
+    instructions: Sequence[Instruction],
+    latencies: Latencies,
+    rules: Iterable[str],
+    overwrites: frozenset[str] = frozenset(),
+) -> Figures:
+    """Return CP and LCD by these latencies and rules (names of `RULES`)."""
+    graph = Graph(instructions, latencies, frozenset(rules), overwrites)
+    return Figures(graph.critical_path(), graph.carried())
+
+
+def classes(case: Case, what: str) -> list[str]:
+    """Return the classes of the difference in a figure ("cp" or "lcd")."""
+    peers = case.latencies
+    if peers is None:
+        return ["not classified"]
+
+    def computed(rules: Iterable[str], overwrites: frozenset[str] = frozenset()) -> float:
+        return float(getattr(figures(case.instructions, peers, rules, overwrites), what))
+
+    value = getattr(case.peer, what)
+    found: list[str] = []
+    if computed(RULES) != value:
+        updating = dict.fromkeys(
+            i.mnemonic for i in case.instructions if any(a.operand == 0 and a.read for a in i.registers)
+        )
+        for names in (*([name] for name in updating), list(updating)):
+            if computed(RULES, frozenset(names)) == value:
+                found.append("operands of " + ", ".join(names))
+                value = computed(RULES)
+                break
+        else:
+            return ["dependencies"]
+    remaining = list(RULES)
+    for rule in RULES:
+        remaining.remove(rule)
+        without = computed(remaining)
+        if without != value:
+            found.append(rule)
+        value = without
+    if value == getattr(case.own, what):
+        return found
+    other = {
+        case.instructions[n].mnemonic
+        for n in sorted(case.path)
+        if case.own_latencies[n] != peers.of[n] + peers.loads[n]
+    }
+    return [*found, "latencies of " + (", ".join(sorted(other)) or "write-backs and branches")]
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+
+def case_of(name: str, text: str, cpu: str, peer: Figures, latencies: Latencies | None, unknown: bool) -> Case:
+    """Return the marked kernel of a text, or the whole text, with incc's figures. Raises AnalysisError."""
+    unit = Unit(assembly=text, assembly_file=name)
+    parsed = read_assembly(unit)
+    regions, _ = find_regions(parsed, Scope(regions="marked"))
+    if len(regions) != 1:
+        raise AnalysisError(f"{name}: {len(regions)} regions instead of one")
+    (kernel,) = decode_unit(unit, parsed, [msgspec.structs.replace(regions[0], is_loop=True)])
+    bound, forms = bind(kernel, load(cpu))
+    found = core.analyze(bound)
+    return Case(
+        name=name,
+        cpu=cpu,
+        instructions=kernel.instructions,
+        own=Figures(found.critical_path_cycles, float(found.latency_bound)),
+        peer=peer,
+        latencies=latencies,
+        own_latencies=tuple(bound.latency),
+        path=(*found.critical_path_instructions, *(s.producer for c in found.chains[:1] for s in c.steps)),
+        through_memory=any(e.location < 0 and e.producer != e.consumer for e in found.edges),
+        unknown=unknown or None in forms,
+    )
+
+
+def run_osaca(program: str, text: str, cpu: str) -> tuple[Figures, Latencies, bool]:
+    """Return OSACA's figures for a text, its latencies of the instructions, and whether it knows all of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = pathlib.Path(folder, "kernel.s"), pathlib.Path(folder, "kernel.yml")
+        source.write_text(text, encoding="utf-8")
+        command = [program, "--arch", OSACA[cpu], "--ignore-unknown", "--yaml-out", str(target), str(source)]
+        subprocess.run(command, capture_output=True, check=True)
+        return read_osaca(target.read_text(encoding="utf-8"), cpu)
+
+
+def read_osaca(text: str, cpu: str) -> tuple[Figures, Latencies, bool]:
+    """Return the same of OSACA's output as YAML."""
+    kernel, _, summary = text.partition("\nSummary:")
+    total = {name: float(value) for name, value in re.findall(r"^  (CriticalPath|LCD): (\S+)$", summary, re.MULTILINE)}
+    of, loads, last, unknown = [], [], [], False
+    for entry in re.split(r"^- Comment:", kernel, flags=re.MULTILINE)[1:]:
+        field = dict(re.findall(r"^  (Instruction|Latency|LatencyWithoutLoad|Flags): (.*)$", entry, re.MULTILINE))
+        if field.get("Instruction", "null") == "null":
+            continue
+        whole, alone = float(field["Latency"]), float(field["LatencyWithoutLoad"])
+        # A load by itself is not split into load and computation.
+        split = "is_load_instruction" not in field["Flags"] and whole != alone
+        of.append(alone if split else whole)
+        loads.append(whole - alone if split else 0.0)
+        last.append(whole)
+        unknown |= "unknown" in field["Flags"]
+    latencies = Latencies(tuple(of), tuple(loads), WRITE_BACK.get(cpu, 1), tuple(last))
+    return Figures(total["CriticalPath"], total["LCD"]), latencies, unknown
+
+
+def loops(folder: pathlib.Path, program: str) -> Iterator[Case]:
+    """Yield the loops of compilers that OSACA has figures for."""
+    for line in gzip.decompress((folder / "loops.jsonl.gz").read_bytes()).splitlines():
+        row = json.loads(line)
+        if not row["osaca_cp"]:
+            continue
+        peer, latencies = Figures(float(row["osaca_cp"]), float(row["osaca_lcd"])), None
+        unknown = row["osaca_unknown"] != "0"
+        if program and not unknown:
+            again, latencies, _ = run_osaca(program, row["assembly"], row["core"])
+            if again != peer:
+                print(f"{row['loop_id']}: the file has {peer}, OSACA says {again}", file=sys.stderr)
+        yield case_of(row["loop_id"], row["assembly"], row["core"], peer, latencies, unknown)
+
+
+def thesis(folder: pathlib.Path) -> Iterator[Case]:
+    """Yield the thesis' kernels."""
+    with (folder / "table_b1.csv").open(encoding="utf-8") as f:
+        for row in csv.DictReader(f):
+            text = (folder / row["file"]).read_text(encoding="utf-8", errors="surrogateescape")
+            peer = Figures(float(row["osaca_cp"]), float(row["osaca_lcd"]))
+            case = case_of(row["file"], text, THESIS[row["arch"]], peer, None, False)
+            yield msgspec.structs.replace(case, latencies=latencies_of_version_03(case, OSACA_03[row["arch"]]))
+
+
+def expected(folder: pathlib.Path, kernels: pathlib.Path, program: str) -> Iterator[Case]:
+    """Yield the kernels that OSACA comes with and that are in a folder, without dependencies through flags."""
+    files = {file.name: file for file in sorted(kernels.rglob("*.s"))}
+    with (folder / "osaca_expected.csv").open(encoding="utf-8") as f:
+        for row in csv.DictReader(f):
+            file = files.get(pathlib.Path(row["kernel_file"]).name)
+            cpu = next((cpu for cpu, name in OSACA.items() if name.lower() == row["arch"]), "")
+            if file is None or not cpu or not row["cp"] or not row["lcd"] or row["flag_deps"] != "no":
+                continue
+            text = file.read_text(encoding="utf-8", errors="surrogateescape")
+            peer, latencies = Figures(float(row["cp"]), float(row["lcd"])), None
+            if program and row["unknown"] == "0":
+                _, latencies, _ = run_osaca(program, text, cpu)
+            yield case_of(file.name, text, cpu, peer, latencies, row["unknown"] != "0")
+
+
+def latencies_of_version_03(case: Case, table: Mapping[str, float]) -> Latencies:
+    """Return the latencies of a kernel by `OSACA_03`; loads that compute take 4 cycles for the load."""
+    of = [next(cycles for name, cycles in table.items() if re.match(name, i.text)) for i in case.instructions]
+    splits = THESIS["TX2"] != case.cpu
+    loads = [4.0 * (splits and any(m.load for m in i.memory)) for i in case.instructions]
+    return Latencies(tuple(of), tuple(loads), 0, tuple(of))
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def table(cases: Sequence[Case], verbose: bool) -> None:
+    """Print the agreement and the classes of the differences, and with `verbose` each kernel that differs."""
+    print(f"{'core':<14}{'kernels':>8}{'known':>7}{'memory':>8}{'compared':>10}{'CP equal':>10}{'LCD equal':>11}")
+    for cpu in [*dict.fromkeys(case.cpu for case in cases), ""]:
+        of_core = [case for case in cases if cpu in ("", case.cpu)]
+        known = [case for case in of_core if not case.unknown]
+        compared = [case for case in known if not case.through_memory]
+        equal = [
+            sum(getattr(case.own, what) == getattr(case.peer, what) for case in compared) for what in ("cp", "lcd")
+        ]
+        numbers = f"{len(of_core):>8}{len(known):>7}{len(known) - len(compared):>8}{len(compared):>10}"
+        print(f"{cpu or 'all':<14}{numbers}{equal[0]:>10}{equal[1]:>11}")
+    for what in ("cp", "lcd"):
+        counts: Counter[str] = Counter()
+        for case in cases:
+            own, peer = getattr(case.own, what), getattr(case.peer, what)
+            if case.unknown or own == peer:
+                continue
+            found = "memory" if case.through_memory else " + ".join(classes(case, what))
+            counts[re.sub(r"latencies of .*", "latencies", found)] += 1
+            if verbose:
+                print(f"{what.upper():<4} {case.name:<34} incc {own:>6g}  OSACA {peer:>6g}  {found}")
+        print(f"\n{what.upper()} differs:")
+        for name, count in counts.most_common():
+            print(f"{count:>6}  {name}")
+
+
+def main() -> int:
+    """Parse the command line and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", choices=["loops", "thesis", "expected"])
+    parser.add_argument("--osaca", metavar="PROGRAM", default="", help="the program that gives OSACA's latencies")
+    parser.add_argument("-v", dest="verbose", action="store_true", help="print each kernel that differs")
+    parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
+    parser.add_argument("kernels", metavar="KERNELS", type=pathlib.Path, nargs="?", default=pathlib.Path())
+    arguments = parser.parse_args()
+    folder, program = arguments.folder, arguments.osaca
+    try:
+        if arguments.set == "thesis":
+            cases = list(thesis(folder))
+        elif arguments.set == "expected":
+            cases = list(expected(folder, arguments.kernels, program))
+        else:
+            cases = list(loops(folder, program))
+        table(cases, arguments.verbose)
+    except (OSError, AnalysisError, subprocess.CalledProcessError) as problem:
+        print(f"chains.py: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
