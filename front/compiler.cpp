@@ -80,6 +80,9 @@ bool isOfLinks(const std::string &Folder) {
 /// Takes folders of links to incc out of PATH as far as they hide a program, which then finds
 /// itself there by its name, as without incc. Returns false if something still hides it.
 bool uncover(const std::string &Program) {
+  // An empty PATH is another one than none, without which programs are looked for in /bin.
+  if (!getenv("PATH"))
+    return true;
   std::string Path = variable("PATH"), Left;
   bool First = true, Uncovered = true, Passed = false;
   for (size_t Start = 0; Start <= Path.size();) {

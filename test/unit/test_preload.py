@@ -213,6 +213,13 @@ def test_compilers_see_their_names_and_no_library(place: Place) -> None:
     assert b"LD_PRELOAD" not in place("execve", says, "clang").out
 
 
+def test_a_compiler_finds_its_parts_without_path(place: Place) -> None:
+    place.incc = front()
+    (place.folder / "x.c").write_text("int x;\n")
+    env, gcc = shutil.which("env") or "", shutil.which("gcc") or ""
+    assert place("execve", env, "env", "-u", "PATH", gcc, "-c", "x.c") == Result(0, b"", b"")
+
+
 def test_what_the_library_needs(place: Place) -> None:
     done = subprocess.run(["readelf", "-dW", LIBRARY], capture_output=True, text=True, check=False)
     if done.returncode:
