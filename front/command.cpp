@@ -129,13 +129,16 @@ constexpr std::string_view CompilelessBeginnings[] = {"-print-", "--print-",
 
 constexpr std::string_view SourceEndings[] = {
     // C, C++, Objective-C, assembly
-    "c", "i", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii", "m", "mi", "mm", "M", "mii", "s",
-    "S", "sx", "cppm", "ixx", "c++m", "cxxm", "ccm",
+    "c", "i", "cc", "cp", "cxx", "cpp", "CC", "CXX", "CPP", "c++", "C", "ii", "m", "mi", "mm", "M",
+    "mii", "s", "S", "sx", "asm",
+    // C++ modules and what clang has read of sources
+    "cppm", "ixx", "c++m", "cxxm", "ccm", "iim", "pcm", "ast",
     // Fortran
     "f", "for", "ftn", "fi", "F", "FOR", "FTN", "fpp", "FPP", "f90", "f95", "f03", "f08", "fii",
     "F90", "F95", "F03", "F08", "cuf", "CUF",
     // others that drivers know
-    "d", "dd", "go", "ads", "adb", "mod", "rs", "cob", "cbl", "cu", "hip", "cl", "ll", "bc"};
+    "d", "dd", "go", "ads", "adb", "mod", "rs", "cob", "cbl", "cu", "cui", "hip", "hipi", "cl",
+    "clcpp", "hlsl", "ll", "bc"};
 
 template <size_t N> bool isOneOf(std::string_view Word, const std::string_view (&Words)[N]) {
   return std::find(Words, Words + N, Word) != Words + N;
@@ -163,6 +166,10 @@ bool listsToStdout(std::string_view Argument) {
 }
 
 } // namespace
+
+bool incc::isStdin(std::string_view Name) {
+  return Name == "-" || Name == "/dev/stdin" || Name == "/dev/fd/0" || Name == "/proc/self/fd/0";
+}
 
 bool incc::isOwn(const std::string &Argument) {
   if (isOneOf(Argument, OwnWarnings))
@@ -253,6 +260,8 @@ Command incc::readCommand(const Words &Arguments) {
       bool Named = !Language.empty() && Language != "none";
       if (!Header && (Named || Argument == "-" || isOneOf(ending(Argument), SourceEndings)))
         Read.Sources.push_back(Argument);
+      // An assembler reads it by itself: there is no file to keep.
+      Read.Unclear |= Language == "assembler" && isStdin(Argument);
     } else if (Argument == "--") {
       OnlyNames = true;
     } else if (isOneOf(Argument, HasValue) || Argument.starts_with("-Xarch_")) {

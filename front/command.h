@@ -7,6 +7,9 @@
 
 namespace incc {
 
+/// Whether a file's name is one of standard input's.
+bool isStdin(std::string_view Name);
+
 /// Whether `Argument` is one of incc's own options. What only looks alike is the compiler's.
 bool isOwn(const std::string &Argument);
 
@@ -27,7 +30,8 @@ struct Command {
   bool MeansSomething = false;
   /// Files are linked. `Lto`: by an option with link-time optimisation.
   bool Links = false, Lto = false;
-  /// What is compiled cannot be told from here: response files that are pipes, for example.
+  /// What is compiled cannot be told from here (response files that are pipes), or cannot be kept
+  /// by looking on (assembly from standard input).
   bool Unclear = false;
   /// The command itself writes to standard output.
   bool WritesStdout = false;

@@ -57,10 +57,6 @@ bool isLto(const Words &Words) {
   return Lto && !Fat;
 }
 
-bool isStdin(std::string_view Name) {
-  return Name == "-" || Name == "/dev/stdin" || Name == "/dev/fd/0" || Name == "/proc/self/fd/0";
-}
-
 /// The name for the wrapper, which gcc's driver gives to what crashes.
 std::string properName(const Compiler &Compiler, const Command &Command) {
   const std::string &Source = Command.Sources.empty() ? "" : Command.Sources[0];

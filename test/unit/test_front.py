@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -676,9 +677,28 @@ def test_full_by_the_environment(lean: Lean) -> None:
         (["-c", "-Wa,-al", "x.c"], {}),
         (["x.c", "-v"], {}),
         (["-S", "x.c", "-o", "/dev/null"], {}),
+        (["-c", "-x", "assembler", "-"], {}),
     ):
         done = run([lean.incc, *arguments], place, **{**variables, **more})
         assert done.out.decode().splitlines()[-len(arguments) - 3 :] == ["2", "gcc", "-m64", *arguments]
+
+
+@pytest.mark.parametrize("cc", [if_there("gcc"), if_there("g++"), if_there("gfortran"), *CLANGS])
+def test_endings_of_sources_are_those_of_compilers(cc: str, tmp_path: Path) -> None:
+    """A file that the front takes for an object has no report, without a word."""
+    table = (Path(__file__).parents[2] / "front/command.cpp").read_text()
+    listed = table.partition("SourceEndings[] = {")[2].partition("};")[0]
+    endings = set(re.findall(r'"([^"]+)"', listed))
+    # Endings of clang/lib/Driver/Types.cpp and of gcc/gcc.cc with its lang-specs.h; headers make no code.
+    others = {"o", "a", "so", "lo", "x", "txt", "def", "inc", "f77", "f18", "F18", "i90", "py", "CPPM", "cuh", "asm"}
+    asked = []
+    for ending in sorted(endings | others):
+        (tmp_path / f"x.{ending}").write_text("")
+        done = subprocess.run([cc, "-###", "-c", f"x.{ending}"], cwd=tmp_path, capture_output=True, text=True)
+        if re.search(r'"-emit-obj"|"-cc1as"|/cc1 |/cc1plus |/f951 |^ as ', done.stderr, re.MULTILINE):
+            asked.append(ending)
+    assert len(asked) > 10
+    assert set(asked) <= endings
 
 
 @needs_gcc
