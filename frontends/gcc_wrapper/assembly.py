@@ -81,7 +81,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     records: str = ""
     """The beginning of the names of files with the compiler's remarks (see `remarks.py`), "" for none."""
     source_plugin: tuple[str, ...] = ()
-    """The words of the last command by which clang loads a plugin that reads marks; it does not change the code."""
+    """The words of a command by which clang loads a plugin that reads marks; it does not change the code."""
     marks: str = ""
     """The file that this plugin writes."""
 
@@ -120,6 +120,8 @@ class _Made(msgspec.Struct, frozen=True, kw_only=True):
     assembler: bool
     """It is preprocessed assembly (from .S)."""
     problem: str
+    source_plugin: tuple[str, ...]
+    marks: str
     unused_reason: str
     """The reason that there is nothing to analyse if no later sub-command reads it."""
 
@@ -216,7 +218,11 @@ class _Planner(msgspec.Struct, kw_only=True):
         commands = (*(c for made in inputs for c in made.commands), tuple(last_command))
         source = inputs[0].source if inputs else _source(words, self.arguments, kind)
         cpu = target_cpu(words, ())
-        problem = next((made.problem for made in inputs if made.problem), "") or _unreadable(words, self.folder)
+        problem = next((made.problem for made in inputs if made.problem), "") or _unreadable(step.words, self.folder)
+        # With -save-temps, the source is read by the sub-command that makes bitcode.
+        read_before = next((made for made in inputs if made.source_plugin), None)
+        source_plugin = read_before.source_plugin if read_before else step.source_plugin
+        marks = read_before.marks if read_before else f"{own}.marks.json" if step.source_plugin else ""
         if step.result == "assembly":
             run = Run(
                 source=source,
@@ -229,8 +235,8 @@ class _Planner(msgspec.Struct, kw_only=True):
                 plugin=step.plugin,
                 table=f"{own}.loops.json" if step.plugin else "",
                 records=own if self.remarks else "",
-                source_plugin=step.source_plugin,
-                marks=f"{own}.marks.json" if step.source_plugin else "",
+                source_plugin=source_plugin,
+                marks=marks,
             )
             self._add(run, words, problem)
         elif step.result == "nothing" and step.reason:
@@ -244,6 +250,8 @@ class _Planner(msgspec.Struct, kw_only=True):
                 cpu=cpu,
                 assembler=is_text and ("-lang-asm" in words or "assembler-with-cpp" in words),
                 problem=problem,
+                source_plugin=source_plugin,
+                marks=marks,
                 unused_reason=step.reason if is_text else "",
             )
 
@@ -435,7 +443,8 @@ def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: st
     preprocess = "-E" in words
     output = own + (".s" if code else ".bc" if ir else ".i")
     load = f"-fpass-plugin={plugin}" if plugin and code else ""
-    reads = ("-load", source_plugin) if source_plugin and code else ()
+    # Only what is read as a source has marks.
+    reads = ("-load", source_plugin) if source_plugin and (code or ir) and _value(words, "-x") != "ir" else ()
     result = [*words[:2], *([load] if load else ()), *reads, "-w", "-o", output]
     if not preprocess and not any(w.startswith("-debug-info-kind=") for w in words):
         # DWARF 5 names the compilation directory once, DWARF 4 in front of every file.
@@ -448,7 +457,7 @@ def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: st
     # With -save-temps, bitcode is a step on the way to code.
     lto = any(w.startswith("-flto") for w in words)
     reason = _UNTIL_LINK[1] if lto else "-emit-llvm writes LLVM IR, not code"
-    return _Step(words=tuple(result), output=output, result="text", reason=reason)
+    return _Step(words=tuple(result), output=output, result="text", reason=reason, source_plugin=reads)
 
 
 def _clang_words(words: Sequence[str], own: str, verbose: bool) -> list[str]:

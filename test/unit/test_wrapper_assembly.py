@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -128,6 +129,19 @@ def test_steps_that_depend_on_each_other() -> None:
     assert run.source == "a.c"
 
 
+def test_marks_are_read_by_the_step_that_reads_the_source() -> None:
+    """With -save-temps, clang makes bitcode of the source, and code of the bitcode."""
+    lines = (
+        '"/lib/clang" "-cc1" "-E" "-o" "a.i" "-x" "c" "a.c"',
+        '"/lib/clang" "-cc1" "-emit-llvm-bc" "-o" "a.bc" "-x" "cpp-output" "a.i"',
+        '"/lib/clang" "-cc1" "-S" "-o" "a.s" "-x" "ir" "a.bc"',
+    )
+    dry_run = parse("Target: x86_64-linux-gnu\nclang version 19\n" + "".join(f" {line}\n" for line in lines))
+    (run,) = make_plan(dry_run, ("-S", "a.c", "-save-temps"), "/scratch", source_plugin="marks.so").runs
+    assert ["marks.so" in command for command in run.commands] == [False, True, False]
+    assert (run.source_plugin, run.marks) == (("-load", "marks.so"), "/scratch/1.marks.json")
+
+
 def test_one_temporary_name_for_many_sources() -> None:
     """gcc gives all its sources the same temporary file, one after the other."""
     lines = [f"/lib/cc1 {n}.c -o /tmp/cc.s\n as -o {n}.o /tmp/cc.s" for n in "abc"]
@@ -141,6 +155,12 @@ def test_pipes() -> None:
     assert [c[-2:] for c in run.commands] == [("-o", "/scratch/0.i"), ("-o", "/scratch/1.s")]
     assert "/scratch/0.i" in run.commands[1]
     assert not plan("/lib/cc1 a.c -o - |", "as -o a.o").writes_stdout
+
+
+def test_a_pipe_for_output_is_no_source(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "deps")
+    dry_run = parse("Target: x86_64-linux-gnu\ngcc version 12\n /lib/cc1 a.c -MF deps -o a.s\n")
+    assert make_plan(dry_run, ("-S", "a.c"), "/scratch", str(tmp_path)).skipped == ()
 
 
 @pytest.mark.parametrize(
