@@ -381,14 +381,16 @@ class _Build:
             _say(f"warning: the analysis of these jobs crashed; they are kept in {self.queue.failed}: {aside}")
         if refusal := _refusal(self.queue.reports):
             _say(f"warning: {self._folder()}: {refusal}; reports are missing")
-        lines = len(log.lines())
+        reports = _reports_in(manifest.lines())
+        # Notes, such as those on link-time optimisation, matter only if there is no report.
+        lines = sum(not (reports and line.startswith(b"incc: note: ")) for line in log.lines())
         if lines:
             _say(f"warning: {lines} {'message' if lines == 1 else 'messages'} in {log.path}")
         if left:
             wait = "unit waits" if left == 1 else "units wait"
             _say(f"{left} {wait} for analysis; run incc-report --drain {self._folder()}")
         if not self.stopped:
-            self._report(status, _reports_in(manifest.lines()), failed=bool(lines or refusal))
+            self._report(status, reports, failed=bool(lines or refusal))
         return status
 
     def _folder(self) -> str:
