@@ -260,11 +260,31 @@ class Isa:
     stack_registers: frozenset[str] = frozenset()
     """The registers that may hold addresses of the function's own stack, by their roots."""
     widest_vector: tuple[tuple[str, int], ...] = ()
-    """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors."""
+    """Forms of packed arithmetic and their bits, widest first, by which a model tells the width of vectors.
+
+    0 bits are those of the core's scalable vectors.
+    """
     vector_forms: Mapping[int, Mapping[str, str]] = {}
     """By the bits of vectors: forms that stand for a "load", a "store", an addition ("add"), a multiplication
     ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles, and an operation on integers
-    ("integer")."""
+    ("integer"). 0 bits are scalable vectors, for the bits that are not listed."""
+
+    # --- compilers ---
+
+    core_option: str
+    """The option of compilers that names a core whose instructions the code may use."""
+    wide_vectors: str
+    """The name of the remedy that has compilers use a core's widest vectors (`incc.report.hints.advice.REMEDIES`)."""
+    passed_over: Mapping[int, int]
+    """By the bits of a core's widest vectors: those of the narrower ones that compilers may prefer."""
+    lacking_options: frozenset[str] = frozenset()
+    """Options that compilers for other instruction sets have, and that do not exist or do nothing here."""
+    advice_measured: bool = False
+    """The gains of hints were measured on such cores (`bench/hints.py`)."""
+
+    def level_bits(self, target: str) -> int:
+        """Return the bits of the widest vectors that a target allows, 0 for cores, which allow their own."""
+        return 0
 
     usual_cores: tuple[tuple[str, str], ...]
     """Models for code that names no core, where the host cannot run it: the first of which the pattern is in the
@@ -327,8 +347,8 @@ class Isa:
         """
         return None
 
-    def operation(self, mnemonic: str) -> Operation | None:
-        """Return the operation of a mnemonic (see `Instruction`) on the elements of vector registers.
+    def operation(self, mnemonic: str, text: str = "") -> Operation | None:
+        """Return the operation of a mnemonic (see `Instruction`), in a statement, on the elements of vector registers.
 
         The result is None if it has none, as moves, or works on elements of any size, as logic.
         """
@@ -338,7 +358,7 @@ class Isa:
         """Return the work of the instructions of a form (`Instruction.form`)."""
         return FormWork((), "", 0)
 
-    def advice_class(self, mnemonic: str) -> str:
+    def advice_class(self, mnemonic: str, text: str = "") -> str:
         """Return the class of an instruction on which advice depends, "" for most.
 
         The classes are "extremum" (the larger or smaller of two floating-point numbers), "root", "integer-division",

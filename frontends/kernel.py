@@ -310,6 +310,8 @@ class MemoryAccess(msgspec.Struct, frozen=True, kw_only=True):
     """As in RegisterAccess."""
     elements: int = 1
     """The number of separate accesses (gathers, scatters)."""
+    element: int = 0
+    """The size in bytes of an element in memory, if the instruction tells."""
     scalable: bool = False
     """The size and the displacement, or the number of elements, grow with the length of vectors (`with_vectors`)."""
 

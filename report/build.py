@@ -113,7 +113,7 @@ def unit_report(unit_result: UnitResult) -> t.UnitReport:
         from incc.report.source.written import Written
 
         written = Written(unit, model.isa, settings.syntax, settings.hex_immediates)
-    build = read_build(unit, native=unit_result.chosen_by.startswith("the host"))
+    build = read_build(unit, native=unit_result.chosen_by.startswith("the host"), code_isa=unit_result.model.isa)
     single = remainders(unit_result)
     kernels = [kernel_report(unit_result, n, part, build, written, single.get(n)) for n, part in enumerate(parts)]
     for kernel, part in zip(kernels, parts, strict=True):

@@ -137,7 +137,7 @@ def work(result: KernelResult) -> Work:
     """Return the work of one kernel by itself."""
     kernel = result.kernel
     operation = isa(kernel.isa).operation
-    operations = [operation(instruction.mnemonic) for instruction in kernel.instructions]
+    operations = [operation(instruction.mnemonic, instruction.text) for instruction in kernel.instructions]
     streams = core.streams(result.bound)
     flow = _Flow(kernel, operations)
     counted = _operations(kernel, operations, flow)
@@ -254,6 +254,8 @@ class _Flow:
         instruction = self._instructions[number]
         if not any(access.register.kind == "vector" for access in instruction.registers):
             return size
+        if told := next((access.element for access in instruction.memory if access.element), 0):
+            return min(told, size)
         bits = self._typed(number, store)
         if bits < 0:  # only moved
             # A load of half a register also reads the register, to keep the other half.
@@ -583,7 +585,7 @@ def surroundings(kernel: KernelCode, function: Sequence[Origin], others: Iterabl
     computed: Counter[str] = Counter()
     kinds: Counter[tuple[str, str]] = Counter()
     for instruction, place in zip(kernel.instructions, places, strict=True):
-        operation = operation_of(instruction.mnemonic)
+        operation = operation_of(instruction.mnemonic, instruction.text)
         lanes.append(_lanes(instruction, operation))
         if lanes[-1] and operation and _computes(operation):
             computed[place] += lanes[-1]
@@ -607,14 +609,14 @@ def surroundings(kernel: KernelCode, function: Sequence[Origin], others: Iterabl
 
 
 def _floating_places(
-    origins: Iterable[Origin], lines: set[str], operation_of: Callable[[str], Operation | None]
+    origins: Iterable[Origin], lines: set[str], operation_of: Callable[[str, str], Operation | None]
 ) -> tuple[set[str], set[str], set[str]]:
     """Return the places on these lines of scalar operations, of those that do nothing else, and of packed ones."""
     scalar: set[str] = set()
     alone: set[str] = set()
     packed: set[str] = set()
     for origin in origins:
-        operation = operation_of(origin.mnemonic)
+        operation = operation_of(origin.mnemonic, origin.text)
         if operation is not None and _computes(operation) and _line(origin) in lines:
             (packed if operation.packed else scalar).add(origin.place)
             if not (origin.memory or operation.packed or operation.kind == "fma"):
@@ -626,7 +628,9 @@ def _lanes(instruction: Instruction, operation: Operation | None) -> int:
     """Return the elements that an instruction computes, 0 if it computes none."""
     if operation is None or operation.kind == "unpack" or (operation.kind == "convert" and not operation.packed):
         return 0
-    width = max([a.register.width for a in instruction.registers if a.register.kind == "vector"], default=0)
+    arithmetic = instruction.arithmetic
+    width = arithmetic.width if arithmetic is not None else 0
+    width = width or max([a.register.width for a in instruction.registers if a.register.kind == "vector"], default=0)
     return width // max(operation.source, operation.result, 1) if operation.packed else 1
 
 

@@ -187,6 +187,7 @@ def _memory(rule: Rule, mnemonic: str, operands: Sequence[Operand]) -> tuple[Mem
         store="store" in rule.memory,
         operand=at,
         elements=elements,
+        element=_element_size(structure, data) if structure else 0,
         scalable=_is_scalable(structure, data),
     )
     return (access,)
@@ -220,14 +221,24 @@ def _bytes(r: Register) -> int:
     return GRANULE if r.width > 8 * GRANULE else r.width // 8
 
 
+def _element_size(structure: re.Match[str], data: Sequence[Operand]) -> int:
+    """Return the bytes of an element in memory, which may be smaller than in a register."""
+    if structure[3]:
+        return _ELEMENT_BYTES[structure[3].removeprefix("s")]
+    return _register_element(data)
+
+
+def _register_element(data: Sequence[Operand]) -> int:
+    element = re.search(r"\.\d*([bhsdq])", data[0].shape) if data else None
+    return _ELEMENT_BYTES[element[1]] if element else 1
+
+
 def _structure_size(structure: re.Match[str], data: Sequence[Operand], gathers: bool) -> tuple[int, int]:
     """Return the bytes and the number of the accesses of a load or store of structures."""
     count, replicated, memory = int(structure[1]), structure[2], structure[3]
     if not data or not data[0].registers:
         return 0, 1
-    element = re.search(r"\.\d*([bhsdq])", data[0].shape)
-    width = _ELEMENT_BYTES[element[1]] if element else 1
-    part = _ELEMENT_BYTES[memory.removeprefix("s")] if memory else width
+    width, part = _register_element(data), _element_size(structure, data)
     if replicated == "r" or (data[0].lane and not memory):
         return count * part, 1
     if replicated:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from incc.frontends.aarch64.branches import BRANCHES
-from incc.frontends.isa import ByteMarkers, CommonWork, Isa, ObjectSigns, Syntax, TextForm, jump_target
+from incc.frontends.isa import (
+    ByteMarkers,
+    CommonWork,
+    FormWork,
+    Isa,
+    ObjectSigns,
+    Operation,
+    Syntax,
+    TextForm,
+    jump_target,
+)
 from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
 
+_MOST_BITS = 2048
+"""The bits of the longest vectors that SVE allows."""
 _SIGN = r"(?<![\w%$.])(?:[xw](?:[12]?\d|30|zr)|[vz][0-3]?\d\.\d*[bhsdq]|[qd][0-3]?\d|sp)(?:[,\]/ !]|$)"
 _SYMBOLS = r"(?<![\w$.]):?(?:lo12:)?([A-Za-z_.][\w.$]*)"
 
@@ -67,6 +79,39 @@ class _AArch64(Isa):
     )
     branch_words = frozenset(BRANCHES)
     stack_registers = frozenset(("sp", "x29"))
+    core_option = "-mcpu"
+    wide_vectors = "scalable-vectors"
+    passed_over: Mapping[int, int] = dict.fromkeys((256, 512, 1024, 2048), 128)
+    lacking_options = frozenset(("-fveclib=libmvec",))  # clang has the names of x86's functions only
+    widest_vector = (("fadd/z.d,z.d,z.d", 0), ("fadd/v.2d,v.2d,v.2d", 128))
+    vector_forms: Mapping[int, Mapping[str, str]] = {
+        128: {
+            "load": "ldr/q,[x]",
+            "store": "str/q,[x]",
+            "add": "fadd/v.2d,v.2d,v.2d",
+            "integer": "add/v.4s,v.4s,v.4s",
+            "multiply": "fmul/v.2d,v.2d,v.2d",
+            "divide": "fdiv/v.2d,v.2d,v.2d",
+            "root": "fsqrt/v.2d,v.2d",
+        },
+        0: {
+            "load": "ld1d/{z.d*1},p/z,[x]",
+            "store": "st1d/{z.d*1},p,[x]",
+            "add": "fadd/z.d,z.d,z.d",
+            "integer": "add/z.s,z.s,z.s",
+            "multiply": "fmul/z.d,z.d,z.d",
+            "divide": "fdiv/z.d,p/m,z.d,z.d",
+            "root": "fsqrt/z.d,p/m,z.d",
+            "gather": "ld1d/{z.d*1},p/z,[x,z.d,lsl#]",
+        },
+    }
+
+    def level_bits(self, target: str) -> int:
+        if target.endswith("+nosve"):
+            return 128
+        if not target.startswith(("armv8", "armv9")):
+            return 0
+        return _MOST_BITS if target.startswith("armv9") or "+sve" in target else 128
 
     def sign(self, text: str) -> int:
         match = re.search(_SIGN, text, re.MULTILINE)
@@ -89,6 +134,27 @@ class _AArch64(Isa):
 
     def on_frame(self, access: MemoryAccess) -> bool:
         return access.base is not None and access.base.root == "sp" and access.index is None
+
+    def operation(self, mnemonic: str, text: str = "") -> Operation | None:
+        from incc.frontends.aarch64.operations import operation
+
+        return operation(mnemonic, text.partition(" ")[2])
+
+    def form_work(self, form: str) -> FormWork:
+        from incc.frontends.aarch64.operations import form_work
+
+        return form_work(form)
+
+    def advice_class(self, mnemonic: str, text: str = "") -> str:
+        from incc.frontends.aarch64.operations import advice_class
+
+        return advice_class(mnemonic, text.partition(" ")[2])
+
+    def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
+        # These comparisons set V if an operand is no number (Arm Architecture Reference Manual, "FPCompare").
+        if setter.mnemonic not in ("fcmp", "fcmpe"):
+            return None
+        return {"vs": True, "vc": False}.get(branch.mnemonic.removeprefix("b").removeprefix("."))
 
     @property
     def common_work(self) -> tuple[CommonWork, ...]:

@@ -571,6 +571,8 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """1-based."""
     mnemonic: str
     """As written."""
+    text: str
+    """The statement, maybe with a comment."""
     memory: bool
     """There is an address in its operands."""
     place: str
@@ -611,7 +613,8 @@ def _origins(lines: Sequence[str], start: int, function: str) -> list[Origin]:
         elif words[0] == ".size" and words[1].startswith(function):
             break
         elif words[0][0] != ".":
-            origins.append(Origin(line=number, mnemonic=words[0], memory="(" in line or "[" in line, place=place))
+            memory = "(" in line or "[" in line
+            origins.append(Origin(line=number, mnemonic=words[0], text=" ".join(words), memory=memory, place=place))
     return origins
 
 

@@ -130,6 +130,10 @@ class _X86(Isa):
         ("VEX_VADDPD_YMM_YMM_YMMM256/r", 256),
         ("ADDPD_XMM_XMMM128/r", 128),
     )
+    core_option = "-march"
+    wide_vectors = "wide-vectors"
+    passed_over: Mapping[int, int] = {512: 256}
+    advice_measured = True
     vector_forms: Mapping[int, Mapping[str, str]] = {
         512: {
             "load": "EVEX_VMOVUPD_ZMM_K1Z_ZMMM512/m",
@@ -231,13 +235,17 @@ class _X86(Isa):
 
         return is_aligned(instruction)
 
+    def level_bits(self, target: str) -> int:
+        # Its psABI, "Micro-architecture levels".
+        return {"x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}.get(target, 0)
+
     def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
         # These comparisons set the parity flag if an operand is no number (Intel's manual, volume 2, UCOMISD).
         if setter.mnemonic.removeprefix("v").removeprefix("u") not in _FLOAT_COMPARES:
             return None
         return {"jp": True, "jpe": True, "jnp": False, "jpo": False}.get(branch.mnemonic)
 
-    def operation(self, mnemonic: str) -> Operation | None:
+    def operation(self, mnemonic: str, text: str = "") -> Operation | None:
         from incc.frontends.x86.operations import operation
 
         return operation(mnemonic)
@@ -253,7 +261,7 @@ class _X86(Isa):
 
         return WORK
 
-    def advice_class(self, mnemonic: str) -> str:
+    def advice_class(self, mnemonic: str, text: str = "") -> str:
         from incc.frontends.x86.classify import operation_of
 
         return operation_of(mnemonic)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.frontends.isa import isa
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints import aliasing, arithmetic, chains, completeness, front_end, memory, reuse, vectors
@@ -67,17 +68,19 @@ def hints(facts: KernelResult, context: HintContext) -> list[t.Hint]:
         applying = [hint for hint in applying if hint.rule != "scalar-arithmetic"]
     worth = [hint for hint in applying if hint.gain is None or hint.gain >= _LEAST_GAIN]
     ranked = sorted(worth, key=lambda hint: (hint.rule not in _FIRST, -(hint.gain or 0)))
-    return [_with_gain(hint, context.trips) for hint in ranked]
+    measured = isa(facts.kernel.isa).advice_measured
+    return [_with_gain(hint, context.trips, measured) for hint in ranked]
 
 
-def _with_gain(hint: t.Hint, trips: int) -> t.Hint:
+def _with_gain(hint: t.Hint, trips: int, measured: bool) -> t.Hint:
     """Return a hint whose text ends with its gain, for the iterations of the loop if they are known."""
+    unmeasured = "" if measured or not (hint.gain or hint.flags or hint.source_change) else " (gain not measured)"
     if hint.gain is None:
-        return hint
+        return replace(hint, text=f"{hint.text.removesuffix('.')}{unmeasured}.") if unmeasured else hint
     given = f" with {wording.counted(trips, 'iteration')}" if trips and hint.rule in _BY_TRIPS else ""
     most = "up to " if hint.flags and hint.source_change else ""
     times = f"{hint.gain:.0f}" if hint.gain >= 10 else wording.number(round(hint.gain, 1))
-    basis = " (predicted only)" if hint.rule in _PREDICTED_ONLY else ""
+    basis = unmeasured or (" (predicted only)" if hint.rule in _PREDICTED_ONLY else "")
     return replace(hint, text=f"{hint.text.removesuffix('.')}: {most}{times} times as fast{given}{basis}.")
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from incc.frontends.isa import isa, names
+
 if TYPE_CHECKING:
     from incc.frontends.unit import Unit
 
@@ -34,15 +36,22 @@ class CompilerCall(msgspec.Struct, frozen=True, kw_only=True):
     """True if the analysis is for the host."""
     fortran: bool = False
     """True if the source is Fortran."""
+    isa: str = ""
+    """The code's instruction set; "" if unknown."""
 
     def march(self, core: str) -> str:
         """Return the option that enables a core's instructions; "" if there is none or the compiler lacks it."""
         if self.family == ANY:
             return ""
+        option = isa(self.isa or names()[0]).core_option
         if self.native:
-            return "-march=native"
+            return f"{option}=native"
         least = _MARCH.get(core)
-        return f"-march={core}" if least and self.version >= least[self.family == CLANG] else ""
+        return f"{option}={core}" if least and self.version >= least[self.family == CLANG] else ""
+
+    def lacks(self, flag: str) -> bool:
+        """Return True if compilers for the instruction set lack a flag."""
+        return flag in isa(self.isa or names()[0]).lacking_options
 
     def in_effect(self, flag: str) -> bool:
         """Return True if a flag would change nothing, since it or one that implies it is in use."""
@@ -163,6 +172,8 @@ REMEDIES = (
     Remedy("optimise", _BOTH, ("-O3",)),
     Remedy("wide-vectors", (GCC,), ("-mprefer-vector-width=512",), least=8),
     Remedy("wide-vectors", (CLANG,), ("-mprefer-vector-width=512",), least=10),
+    # Not measured: the number is that of the core.
+    Remedy("scalable-vectors", _BOTH, ("-msve-vector-bits=512",), least=10),
     # clang unrolls by default.
     Remedy("unroll", (GCC,), ("-funroll-loops",)),
     Remedy("unroll", (CLANG,), ("-funroll-loops",), pays=False),
@@ -210,6 +221,8 @@ def _remedies(name: str, build: CompilerCall) -> list[Remedy]:
 def _advice(remedy: Remedy, build: CompilerCall) -> Advice | None:
     if build.family != ANY and build.version and build.version < remedy.least:
         return None
+    if any(build.lacks(flag) for flag in remedy.flags):
+        return None
     flags = [flag for flag in remedy.flags if not build.in_effect(flag)]
     changes = remedy.changes if flags else ""
     if (flags or not remedy.flags) and remedy.vectorises and not build.vectorises:
@@ -229,11 +242,11 @@ def _vectorise(build: CompilerCall) -> list[str]:
 # --- the options of a command ----------------------------------------------------------------------------------------
 
 
-def read_build(unit: Unit, native: bool = False) -> CompilerCall:
-    """Return the build of a unit; `native` if the analysis is for the host."""
+def read_build(unit: Unit, native: bool = False, code_isa: str = "") -> CompilerCall:
+    """Return the build of a unit, whose code has this instruction set; `native` if the analysis is for the host."""
     family = _family(unit.compiler, unit.compiler_version)
     if family == ANY:
-        return CompilerCall()
+        return CompilerCall(isa=code_isa)
     digits = "".join(c if c.isdecimal() else " " for c in unit.compiler_version).split()
     source = unit.source.rpartition(".")[2].lower()
     fortran = source in ("f", "for", "f77", "f90", "f95", "f03", "f08", "ftn")
@@ -248,6 +261,7 @@ def read_build(unit: Unit, native: bool = False) -> CompilerCall:
         target=target,
         native=native,
         fortran=fortran,
+        isa=code_isa,
     )
 
 
@@ -265,6 +279,13 @@ _MARCH = {
         ((11, 13), "rocketlake"),
         ((13, 16), "meteorlake graniterapids znver4"),
         ((14, 19), "znver5"),
+        ((5, 5), "cortex-a72"),
+        ((7, 5), "thunderx2t99"),
+        ((9, 9), "neoverse-n1 tsv110"),
+        ((11, 12), "a64fx neoverse-v1 neoverse-n2"),
+        ((12, 14), "ampere1"),
+        ((13, 16), "neoverse-v2"),
+        ((15, 14), "apple-m1"),
     )
     for core in cores.split()
 }
@@ -290,7 +311,11 @@ _SWITCHES = frozenset(
     )
 )
 _WORDS = {"-fvect-cost-model": "vect-cost-model", "-fveclib": "veclib"}
-_NUMBERS = {"-mprefer-vector-width": "vector-width", "-falign-loops": "align-loops"}
+_NUMBERS = {
+    "-mprefer-vector-width": "vector-width",
+    "-msve-vector-bits": "sve-vector-bits",
+    "-falign-loops": "align-loops",
+}
 _EXPANSIONS = "--param=max-variable-expansions-in-unroller"
 _OTHER_NAMES = {"-fvectorize": "-ftree-vectorize", "-fno-vectorize": "-fno-tree-vectorize"}
 _LEVELS = ("0", "1", "2", "3", "s", "z", "g", "fast")

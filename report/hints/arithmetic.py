@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from incc.core.figures import operations as operations_of
 from incc.core.ranges import rare_calls
-from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE, BoundKernel
 from incc.report import types as t
@@ -29,7 +28,15 @@ from incc.report.hints.common import (
     written_roots,
 )
 from incc.report.hints.context import HintContext
-from incc.report.hints.estimates import changed, of_width, packed_cycles, packed_gain, simulated_without, vector_bits
+from incc.report.hints.estimates import (
+    changed,
+    of_width,
+    packed_cycles,
+    packed_gain,
+    simulated_without,
+    vector_bits,
+    vector_forms,
+)
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
@@ -103,7 +110,7 @@ def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None
 def _gain_of_doubles(facts: KernelResult, context: HintContext, divisions: int) -> Fraction | None:
     """Return the gain of divisions of doubles in vectors; None if the core has none."""
     bits = vector_bits(facts.model, context.build)
-    form = facts.model.lookup(isa(facts.kernel.isa).vector_forms.get(bits, {}).get("divide", ""), frozenset())
+    form = facts.model.lookup(vector_forms(facts.model, bits).get("divide", ""), frozenset())
     if form is None or not form.divider:
         return None
     return facts.cycles * bits / (64 * form.divider * divisions)

@@ -59,7 +59,11 @@ def speedup(facts: KernelResult, after: Fraction | None) -> Fraction | None:
 def operations(kernel: KernelCode, *names: str) -> list[int]:
     """Return the instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
     advice_class = isa(kernel.isa).advice_class
-    return [i for i, instruction in enumerate(kernel.instructions) if advice_class(instruction.mnemonic) in names]
+    return [
+        i
+        for i, instruction in enumerate(kernel.instructions)
+        if advice_class(instruction.mnemonic, instruction.text) in names
+    ]
 
 
 def written_roots(kernel: KernelCode) -> frozenset[str]:

@@ -246,7 +246,7 @@ def _kind(instruction: Instruction, instruction_set: str) -> str:
     if instruction.arithmetic is not None:
         if work in ("floating-point multiplications", "FMAs"):
             return "multiply"
-        if isa(instruction_set).advice_class(instruction.mnemonic) == "root":
+        if isa(instruction_set).advice_class(instruction.mnemonic, instruction.text) == "root":
             return "root"
         return "add" if instruction.divisor is None else "divide"
     if instruction.move or instruction.memory or instruction.idiom:
@@ -306,7 +306,7 @@ def access_step(access: Access, kernel: KernelCode) -> int | None:
 def _of_vectors(model: MachineModel, work: VectorWork, bits: int) -> Fraction | None:
     """Return the cycles that one vector of each operation takes: a bound of the core."""
     forms: dict[str, Form] = {}
-    names = isa(model.isa).vector_forms.get(bits, {})
+    names = vector_forms(model, bits)
     for kind in work.counts:
         form = model.lookup(names.get(kind, ""), frozenset())
         if form is None:
@@ -335,13 +335,13 @@ def vector_bits(model: MachineModel, build: CompilerCall) -> int:
     width = build.state.get("vector-width")
     if isinstance(width, int) and width:
         return min(width, allowed)
-    return min(256, allowed) if build.prefers_256 else allowed
+    narrower = isa(model.isa).passed_over.get(allowed, allowed)
+    return narrower if narrower == 256 and build.prefers_256 else allowed
 
 
 def of_width(model: MachineModel, bits: int, wider: int) -> Fraction | None:
     """Return how much faster a core computes with wider vectors; None if it lacks one of the widths."""
-    of_bits = isa(model.isa).vector_forms
-    forms = [model.lookup(of_bits[width]["add"], frozenset()) for width in (bits, wider)]
+    forms = [model.lookup(vector_forms(model, width).get("add", ""), frozenset()) for width in (bits, wider)]
     times = [of_form(form.uops) * form.attributes.get("hold", 1) for form in forms if form is not None]
     return Fraction(wider, bits) * times[0] / times[1] if len(times) == 2 else None
 
@@ -349,18 +349,22 @@ def of_width(model: MachineModel, bits: int, wider: int) -> Fraction | None:
 def widest_vector(model: MachineModel) -> int:
     """Return the width in bits of the widest vectors that a core computes with."""
     forms = isa(model.isa).widest_vector
-    return next((bits for name, bits in forms if (form := model.lookup(name, frozenset())) and not form.lacking), 0)
+    there = (bits for name, bits in forms if (form := model.lookup(name, frozenset())) and not form.lacking)
+    return next((bits or int(model.parameters["scalable_vector_bits"]) for bits in there), 0)
 
 
-_LEVELS = {"x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}
-"""The widest vectors of the levels of x86-64 (its psABI, "Micro-architecture levels")."""
+def vector_forms(model: MachineModel, bits: int) -> Mapping[str, str]:
+    """Return the forms that stand for operations on vectors of so many bits, none if the core has no such vectors."""
+    of_bits = isa(model.isa).vector_forms
+    scalable = int(model.parameters["scalable_vector_bits"])
+    return of_bits.get(bits) or (of_bits.get(0, {}) if bits == scalable else {})
 
 
 def _allowed(build: CompilerCall, model: MachineModel) -> int:
     """Return the width of the widest vectors that a command's options allow."""
     if build.target in ("native", model.name):
         return widest_vector(model)
-    if build.target in _LEVELS:
-        return _LEVELS[build.target]
+    if bits := isa(model.isa).level_bits(build.target):
+        return bits
     target = find_cpu(build.target, ()) if build.target else None
     return widest_vector(load(target.model, ())) if target and target.model else 256

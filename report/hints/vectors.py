@@ -200,14 +200,16 @@ def _fills_vectors(facts: KernelResult, context: HintContext) -> bool:
 
 
 def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Advise 512-bit vectors if vectors of 256 bits limit a loop.
+    """Advise the core's widest vectors if narrower ones limit a loop that may use them.
 
-    Compilers avoid 512 bits because of the lower clock of Skylake-SP and Cascade Lake. The rule returns None if the
-    core is not twice as fast with them, or if the loop contains shuffles or divisions.
+    Compilers avoid 512 bits because of the lower clock of Skylake-SP and Cascade Lake, or prefer vectors of a fixed
+    length to scalable ones. The rule returns None if the core is not faster with them, or if the loop contains shuffles
+    or divisions.
     """
-    kernel = facts.kernel
-    advice = advise("wide-vectors", context.build)
-    if advice is None or not kernel.is_loop or figures.operations(kernel).vector_bits != 256:
+    kernel, model = facts.kernel, facts.model
+    bits, widest = figures.operations(kernel).vector_bits, widest_vector(model)
+    advice = advise(isa(kernel.isa).wide_vectors, context.build)
+    if advice is None or not bits or not kernel.is_loop or isa(kernel.isa).passed_over.get(widest) != bits:
         return None
     if not _fills_vectors(facts, context):
         return None
@@ -216,21 +218,20 @@ def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
     # Loads that cross lines may take the prediction above all bounds.
     if not facts.limits and not facts.analysis.expected_line_crossings:
         return None
-    if widest_vector(facts.model) < 512 or not _as_fast(facts.model) or not _may_use(context.build, facts.model):
+    if not _as_fast(model) or not _may_use(context.build, model, widest):
         return None
-    advice = replace(advice, changes=_CLOCK if facts.model.name in _SLOWER else "")
     return hint(
         "vector-width",
-        "the loop uses vectors of 256 bits, but the core has vectors of 512 bits",
-        {"vector_bits": 256, "core_bits": 512},
-        advice,
-        gain=_gain_of_width(facts),
+        f"the loop uses vectors of {bits} bits, but the core has vectors of {widest} bits",
+        {"vector_bits": bits, "core_bits": widest},
+        Advice(tuple([f.replace("512", str(widest)) for f in advice.flags]), _CLOCK if model.name in _SLOWER else ""),
+        gain=_gain_of_width(facts, bits, widest),
     )
 
 
-def _gain_of_width(facts: KernelResult) -> Fraction | None:
-    """Return the gain of 512 instead of 256 bits: three times as many accesses cross a line, of half as many."""
-    ratio = of_width(facts.model, 256, 512)
+def _gain_of_width(facts: KernelResult, bits: int, wider: int) -> Fraction | None:
+    """Return the gain of wider vectors: of half as many accesses, three times as many cross a line."""
+    ratio = of_width(facts.model, bits, wider)
     aligned = next((what_if.cycles for what_if in facts.what_ifs if what_if.name == "line-crossings"), facts.cycles)
     return None if ratio is None else facts.cycles / (aligned / ratio + 3 * (facts.cycles - aligned) / 2)
 
@@ -276,13 +277,13 @@ def _as_fast(model: MachineModel) -> bool:
     return len(times) == 2 and times[0] <= times[1]
 
 
-def _may_use(build: CompilerCall, model: MachineModel) -> bool:
-    """Return True if the code was compiled for a core with vectors of 512 bits."""
+def _may_use(build: CompilerCall, model: MachineModel, bits: int) -> bool:
+    """Return True if the code was compiled for a core with vectors of so many bits."""
     if build.target in ("native", model.name):
         return True
-    if not build.target:
+    if not build.target or 0 < isa(model.isa).level_bits(build.target) < bits:
         return False
     from incc.models.loading import find_cpu, load
 
     target = find_cpu(build.target, ())
-    return bool(target.model) and not target.nearest and widest_vector(load(target.model, ())) == 512
+    return bool(target.model) and not target.nearest and widest_vector(load(target.model, ())) == bits
