@@ -46,7 +46,8 @@ Blake2b::Blake2b(size_t Size, std::string_view Key) : Size(Size) {
 
 void Blake2b::add(std::string_view Text) {
   while (!Text.empty()) {
-    // The last block is known as such only at the end, so a full one waits for what follows.
+    // Only hex() knows which block is the last one, so a full block stays in the buffer until more
+    // text arrives.
     if (Filled == sizeof Block)
       compress(/*Last=*/false);
     size_t Part = std::min(Text.size(), sizeof Block - Filled);

@@ -10,14 +10,16 @@
 
 namespace incc {
 
-/// BLAKE2b, as Python's hashlib.blake2b(digest_size=Size, key=Key) has it.
+/// The hash BLAKE2b. It computes the same digests as Python's hashlib.blake2b(digest_size=Size,
+/// key=Key).
 class Blake2b {
 public:
   explicit Blake2b(size_t Size = 16, std::string_view Key = {});
   void add(std::string_view Text);
-  /// Adds a text and its length, so that two texts are never taken for two others.
+  /// Adds a text preceded by its length, so that two sequences of fields never hash alike by
+  /// accident.
   void addField(std::string_view Text);
-  /// The digest in hexadecimal; nothing can be added after it.
+  /// Returns the digest in hexadecimal. Nothing can be added afterwards.
   std::string hex();
 
 private:

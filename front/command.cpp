@@ -1,9 +1,10 @@
-//===- command.cpp - What a compiler's command asks for -------------------===//
+//===- command.cpp - Parsing the compiler's command line ------------------===//
 //
-// Only what keeps a command from compiling has to be known for certain; where
-// that is open, incc asks the compiler itself, or looks at what it starts. The
-// tables are from gcc/common.opt, gcc/c-family/c.opt, gcc/gcc.cc (the endings
-// of default_compilers) and clang/Driver/Options.td, Types.def.
+// incc needs certainty only where it concludes that a command compiles nothing.
+// In every other case it asks the compiler itself, or looks at the programs
+// that the driver starts. The tables come from gcc/common.opt,
+// gcc/c-family/c.opt, gcc/gcc.cc (the suffixes of default_compilers) and
+// clang/Driver/Options.td, Types.def.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,8 @@ using namespace incc;
 
 namespace {
 
-/// Arguments after which the compiler takes the next one as a name, or hands it to another program,
-/// and which incc's own options may stand behind.
+/// Options that take the next argument as a name, or pass it to another program. That argument does
+/// not belong to incc, even if it looks like one of incc's options.
 constexpr std::string_view TakesNext[] = {
     "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xclang", "-Xanalyzer", "-mllvm", "-o",
     "-D",       "-I",          "-include"};
@@ -25,12 +26,12 @@ constexpr std::string_view TakesNext[] = {
 constexpr std::string_view OwnOptions[] = {"--analyze", "--emit-marked", "--incc-cc", "--marker",
                                            "--try"};
 
-/// Options as the compiler's, of warnings that are incc's.
+/// Options in the compiler's form that control incc's own warnings.
 constexpr std::string_view OwnWarnings[] = {"-Wincc", "-Wno-incc", "-Werror=incc",
                                             "-Wno-error=incc"};
 
-/// Options whose value may be the next argument. One that is missing here makes a source of its
-/// value, if that looks like one, which costs time and nothing else.
+/// Options whose value may be the next argument. If an option is missing here, its value counts as
+/// a source if it looks like one, which costs time and does no other harm.
 constexpr std::string_view HasValue[] = {"-A",
                                          "-B",
                                          "-D",
@@ -102,7 +103,7 @@ constexpr std::string_view HasValue[] = {"-A",
                                          "-module-dependency-dir",
                                          "-working-directory"};
 
-/// Options by which nothing is compiled to code, whatever else there is.
+/// Options that keep the compiler from generating code, whatever the other arguments are.
 constexpr std::string_view Compileless[] = {"-###",
                                             "-E",
                                             "-M",
@@ -136,7 +137,7 @@ constexpr std::string_view SourceEndings[] = {
     // Fortran
     "f", "for", "ftn", "fi", "F", "FOR", "FTN", "fpp", "FPP", "f90", "f95", "f03", "f08", "fii",
     "F90", "F95", "F03", "F08", "cuf", "CUF",
-    // others that drivers know
+    // other languages that the drivers support
     "d", "dd", "go", "ads", "adb", "mod", "rs", "cob", "cbl", "cu", "cui", "hip", "hipi", "cl",
     "clcpp", "hlsl", "ll", "bc"};
 
@@ -148,7 +149,8 @@ bool isStdout(std::string_view Name) {
   return Name == "-" || Name == "/dev/stdout" || Name == "/dev/fd/1" || Name == "/proc/self/fd/1";
 }
 
-/// Whether an assembler prints a listing (-Wa,-al); with =FILE it goes to that file.
+/// Returns true if the argument makes the assembler print a listing to standard output (-Wa,-al).
+/// With =FILE the listing goes to that file.
 bool listsToStdout(std::string_view Argument) {
   if (!Argument.starts_with("-Wa,"))
     return false;
@@ -181,14 +183,14 @@ bool incc::isOwn(const std::string &Argument) {
 }
 
 void incc::split(const Words &Arguments, Words &Own, Words &Rest) {
-  bool Theirs = false;
+  bool IsOperand = false;
   for (const std::string &Argument : Arguments) {
-    if (!Theirs && isOwn(Argument)) {
+    if (!IsOperand && isOwn(Argument)) {
       Own.push_back(Argument);
       continue;
     }
     Rest.push_back(Argument);
-    Theirs = isOneOf(Argument, TakesNext);
+    IsOperand = isOneOf(Argument, TakesNext);
   }
 }
 
@@ -217,8 +219,8 @@ std::string Command::outputOf(const std::string &Source) const {
 }
 
 bool incc::isTrial(const Command &Command, const std::string &Folder) {
-  // The folder counts for itself: sources may be CMake's own (CMakeCCompilerABI.c), or a project's
-  // that it tries (try_run).
+  // The folder is tested separately, because the sources of a test may be CMake's own
+  // (CMakeCCompilerABI.c) or the project's (try_run).
   auto isTrialPath = [](const std::string &Path) {
     for (std::string_view Part :
          {"/CMakeFiles/CMakeScratch/", "/CMakeFiles/CMakeTmp/", "/CMakeFiles/_CMakeLTOTest-",
@@ -235,7 +237,7 @@ bool incc::isTrial(const Command &Command, const std::string &Folder) {
   };
   if (isTrialPath(Folder + "/") || (!Command.Output.empty() && isTrialFile(Command.Output)))
     return true;
-  // kbuild and scripts try options on nothing at all, or throw away what a line of code becomes.
+  // kbuild and scripts test options on an empty source, or discard the output of a line of code.
   auto isNothing = [&](const std::string &Source) {
     return Source == "/dev/null" || (Source == "-" && Command.Output == "/dev/null");
   };
@@ -294,8 +296,8 @@ Command incc::readCommand(const Words &Arguments) {
     }
   }
   Read.WritesStdout |= isStdout(Read.Output);
-  Read.MeansSomething = Compileless || Inputs;
-  // What clang's driver makes of this it does with the arguments of response files, too.
+  Read.HasInputOrAction = Compileless || Inputs;
+  // clang's driver also applies this variable's edits to the arguments of response files.
   Read.Unclear |= getenv("CCC_OVERRIDE_OPTIONS") != nullptr;
   Read.Links = Inputs && !Compileless && Read.Until == Command::Stop::Link;
   Read.CompilesNothing = Compileless || (Read.Sources.empty() && !Read.Unclear);

@@ -1,4 +1,4 @@
-//===- command.h - What a compiler's command asks for -----------*- C++ -*-===//
+//===- command.h - Parsing the compiler's command line ----------*- C++ -*-===//
 
 #ifndef INCC_FRONT_COMMAND_H
 #define INCC_FRONT_COMMAND_H
@@ -7,55 +7,56 @@
 
 namespace incc {
 
-/// Whether a file's name is one of standard input's.
+/// Returns true if a file name stands for standard input.
 bool isStdin(std::string_view Name);
 
-/// Whether `Argument` is one of incc's own options. What only looks alike is the compiler's.
+/// Returns true if `Argument` is one of incc's own options. Options that merely look similar belong
+/// to the compiler.
 bool isOwn(const std::string &Argument);
 
-/// Takes incc's own options out of a command's arguments. They are not taken where another option
-/// takes what follows (-Xlinker --analyze).
+/// Splits a command's arguments into incc's own options and the rest. An argument that belongs to
+/// the option before it (-Xlinker --analyze) stays in the rest.
 void split(const Words &Arguments, Words &Own, Words &Rest);
 
-/// What a compiler's arguments ask for, as far as this can be told without asking the compiler.
+/// What a compiler command will do, as far as its arguments tell without asking the compiler.
 struct Command {
   enum class Stop { Object, Assembly, Link };
 
-  /// The arguments, with those of response files.
+  /// The arguments, with response files expanded.
   Words Arguments;
-  /// Nothing is compiled to code, for certain.
+  /// The command certainly compiles nothing to machine code.
   bool CompilesNothing = false;
-  /// There is an option by which no command compiles, or there are files: not just words that
-  /// nobody understands.
-  bool MeansSomething = false;
-  /// Files are linked. `Lto`: by an option with link-time optimisation.
+  /// The command has input files or an option such as --version or -E. Otherwise its arguments are
+  /// unknown words.
+  bool HasInputOrAction = false;
+  /// `Links`: the command links. `Lto`: an option requests link-time optimisation.
   bool Links = false, Lto = false;
-  /// What is compiled cannot be told from here (response files that are pipes), or cannot be kept
-  /// by looking on (assembly from standard input).
+  /// The arguments do not tell what is compiled (a response file is a pipe), or the lean mode
+  /// cannot keep it (assembly from standard input).
   bool Unclear = false;
   /// The command itself writes to standard output.
   bool WritesStdout = false;
-  /// The option without which one of the names here could be another one's.
+  /// The last stage that the options request (-c, -S, or neither).
   Stop Until = Stop::Link;
-  /// Sources that are compiled to code, as they are named.
+  /// Sources that are compiled to machine code, named as in the arguments.
   Words Sources;
-  /// -o, "" if there is none.
+  /// The operand of -o, "" if there is none.
   std::string Output;
 
-  /// Whether there is one of these options.
+  /// Returns true if any of these options is given.
   bool has(std::initializer_list<std::string_view> Options) const;
-  /// The last option that begins with one of these, "" if there is none.
+  /// Returns the last argument that begins with one of these prefixes, "" if there is none.
   std::string last(std::initializer_list<std::string_view> Beginnings) const;
-  /// The file that is made of a source. Of a link it is the program.
+  /// Returns the output file for a source. For a command that links, that is the program.
   std::string outputOf(const std::string &Source) const;
 };
 
-/// Whether a command that is run in `Folder` is one by which autoconf, CMake or meson find out what
-/// a compiler can do: nobody reads of its loops, and there are more of them than of others in a
-/// small project.
+/// Returns true if a command, run in `Folder`, is a feature test of autoconf, CMake or meson.
+/// Nobody reads about the loops of such a test, and in a small project there are more tests than
+/// compilations.
 bool isTrial(const Command &Command, const std::string &Folder);
 
-/// Reads a command without incc's own options.
+/// Parses a command from which incc's own options have been removed.
 Command readCommand(const Words &Arguments);
 
 } // namespace incc

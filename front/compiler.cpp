@@ -1,8 +1,9 @@
-//===- compiler.cpp - Which compiler incc stands in for -------------------===//
+//===- compiler.cpp - Finding the compiler that incc runs -----------------===//
 //
-// Compilers find their parts by their own names: gcc looks itself up in PATH
-// when it was called by a bare name. So the compiler is started by the name
-// that was meant, but where incc stands in front of it in PATH, by its path.
+// Compilers find their components by their own name: gcc called by a bare name
+// looks itself up in PATH. incc therefore runs the compiler under the name that
+// the user wrote. Where incc comes first in PATH under that name, it runs the
+// compiler by its path instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,25 +24,26 @@ using namespace incc;
 
 namespace {
 
-/// Two installations that find each other as "the next gcc in PATH" would go on for ever.
+/// Limits recursion: two installations of incc that each find the other as the next gcc in PATH
+/// would call each other forever.
 constexpr int MaxDepth = 8;
 
-/// Whether a file is a program by what it holds: not an object or a library, which may have its
-/// bits of permission.
+/// Returns true if a file's contents are a program. Objects and libraries may have execute
+/// permission, too.
 bool holdsProgram(const std::string &Path) {
   unsigned char Start[18] = {};
   int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
   if (File < 0)
-    return access(Path.c_str(), X_OK) == 0; // may be started but not read
+    return access(Path.c_str(), X_OK) == 0; // executable but not readable
   ssize_t Count = read(File, Start, sizeof Start);
   close(File);
   if (Count == sizeof Start && memcmp(Start, "\177ELF", 4) == 0)
-    return Start[16] != 1; // ET_REL; the files here are all of small-endian machines
+    return Start[16] != 1; // ET_REL; all supported machines are little-endian
   return Count >= 2 && Start[0] == '#' && Start[1] == '!';
 }
 
-/// The path of a program: as it is named, or where it is in PATH, "" if nowhere. `PassedOver`: incc
-/// itself was found first.
+/// Returns the path of a program: the name itself if it contains a slash, else its path in PATH, ""
+/// if there is none. Sets `PassedOver` if the search skipped incc itself.
 std::string findProgram(const std::string &Name, bool &PassedOver) {
   if (Name.find('/') != Name.npos)
     return isProgram(Name) ? Name : "";
@@ -62,8 +64,8 @@ std::string findProgram(const std::string &Name, bool &PassedOver) {
   }
 }
 
-/// Whether a folder has nothing in it but links to incc (incc-build makes one).
-bool isOfLinks(const std::string &Folder) {
+/// Returns true if a folder contains only links to incc. incc-build creates such a folder.
+bool containsOnlyOwnLinks(const std::string &Folder) {
   DIR *Entries = opendir(Folder.c_str());
   if (!Entries)
     return false;
@@ -77,8 +79,9 @@ bool isOfLinks(const std::string &Folder) {
   return Links;
 }
 
-/// Takes folders of links to incc out of PATH as far as they hide a program, which then finds
-/// itself there by its name, as without incc. Returns false if something still hides it.
+/// Removes folders of links to incc from PATH where they hide `Program`, so that a compiler that
+/// looks itself up finds itself, as it would without incc. Returns false if another file still
+/// hides it.
 bool uncover(const std::string &Program) {
   // An empty PATH is another one than none, without which programs are looked for in /bin.
   if (!getenv("PATH"))
@@ -91,7 +94,7 @@ bool uncover(const std::string &Program) {
     std::string File = (Place.empty() ? "." : Place) + "/" + std::string(baseName(Program));
     Start = End + 1;
     Passed |= File == Program;
-    if (!Passed && isProgram(File) && isOfLinks(Place))
+    if (!Passed && isProgram(File) && containsOnlyOwnLinks(Place))
       continue;
     Uncovered &= Passed || !isProgram(File);
     Left += (First ? "" : ":") + Place;
@@ -101,8 +104,8 @@ bool uncover(const std::string &Program) {
   return Uncovered;
 }
 
-/// The compiler's name in the name of a link to incc: `gcc` for `incc-gcc` and for `gcc`, "" for
-/// `incc`.
+/// Returns the compiler's name from the name of a link to incc: `gcc` for `incc-gcc` and `gcc`, ""
+/// for `incc`.
 std::string nameCalled(const std::string &CalledAs) {
   std::string_view Name = baseName(CalledAs);
   if (Name.starts_with("incc-"))
@@ -110,15 +113,15 @@ std::string nameCalled(const std::string &CalledAs) {
   return Name == "incc" ? "" : std::string(Name);
 }
 
-/// The words in front of the arguments that are a compiler, with launchers before it; none if the
-/// first is no compiler. Of `ccache incc` the launcher alone, since which compiler that is, is
-/// asked elsewhere.
-Words namedFirst(Words &Arguments) {
+/// Removes a leading compiler, with any launchers before it, from `Arguments` and returns it.
+/// Returns an empty list if the first argument is no compiler. For `ccache incc` it returns the
+/// launcher alone; the caller finds the compiler in another way.
+Words takeLeadingCompiler(Words &Arguments) {
   size_t Count = 0;
   while (Count < Arguments.size()) {
     const std::string &Word = Arguments[Count];
     bool Launches = isLauncher(Word);
-    // Of ccache's own: `ccache depend_mode=true gcc`.
+    // ccache accepts settings before the compiler: `ccache depend_mode=true gcc`.
     if (Count > 0 && !Launches && Word.find('=') != Word.npos && isalpha(Word[0])) {
       ++Count;
       continue;
@@ -128,7 +131,7 @@ Words namedFirst(Words &Arguments) {
       Arguments.erase(Arguments.begin(), Arguments.begin() + Count + 1);
       return Result;
     }
-    // A link to incc (incc-gcc) stands for its compiler here as well.
+    // A link to incc (incc-gcc) means the compiler that it is named after.
     if (Word.empty() || Word[0] == '-' || (!Launches && !isCompilerName(nameCalled(Word))))
       break;
     bool PassedOver = false;
@@ -145,9 +148,11 @@ Words namedFirst(Words &Arguments) {
   return {};
 }
 
-/// What a cache would take for the compiler, and for the same one whatever is behind, is incc: it
-/// gets the compiler's path. Others know compilers by their names (distcc, on other machines).
-void leadCachesPastOwn(Words &Name) {
+/// Replaces incc by the real compiler's path in a command of ccache or sccache. Such a cache
+/// identifies a compiler by its executable, so it would take incc for the compiler, and for the
+/// same one whichever compiler incc runs. Other launchers need the name (distcc, on other
+/// machines).
+void bypassOwnInCaches(Words &Name) {
   if (Name.size() < 2 || (baseName(Name[0]) != "ccache" && baseName(Name[0]) != "sccache"))
     return;
   std::string &Last = Name.back();
@@ -189,18 +194,19 @@ Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
         "the compilers found in PATH call incc again and again; set INCC_CC to the real one", 126);
   std::string Called = nameCalled(Executed.empty() ? CalledAs : Executed);
   bool Launched = false;
-  // A link with a launcher's name is in front of that: `ccache gcc` is then `incc ccache gcc`.
+  // If incc is called by a link named after a launcher, the launcher belongs in front: `ccache gcc`
+  // becomes `incc ccache gcc`.
   bool Launches = isLauncher(Called);
   if (Launches)
     Arguments.insert(Arguments.begin(), Called);
   if (Called.empty() || Launches) {
-    Found.Name = namedFirst(Arguments);
+    Found.Name = takeLeadingCompiler(Arguments);
     Launched = !Found.Name.empty();
     if (Launches && !Launched)
       Arguments.erase(Arguments.begin());
   }
-  // Under another incc (INCC_CC="ccache gcc", and that gcc is a link to incc), the name called by
-  // is the right one.
+  // Ignore INCC_CC below another incc (INCC_CC="ccache gcc", where gcc is a link to incc): there
+  // the called name is the right one.
   bool Open = Launched ? isLauncher(Found.Name.back()) : !Launches;
   std::string Setting = depth() == 0 ? variable("INCC_CC") : "";
   if (Setting.empty())
@@ -217,12 +223,12 @@ Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
     Found.Name.push_back(Called.empty() || Launched ? "cc" : Called);
   std::string &First = Found.Name[0];
   if (First.find('/') != First.npos) {
-    if (isThere(First) && realPath(First) == ownPath()) {
+    if (exists(First) && realPath(First) == ownPath()) {
       if (!Launched)
         return fail(First + " is incc itself, not a compiler", 126);
       First = nameCalled(First);
     } else if (!isProgram(First)) {
-      bool There = isThere(First);
+      bool There = exists(First);
       return fail(First + (There ? ": not executable" : ": no such compiler"), There ? 126 : 127);
     }
   }
@@ -238,14 +244,14 @@ Compiler incc::findCompiler(Words &Arguments, const std::string &Option,
     return fail(First + ": no such compiler in PATH", 127);
   if (PassedOver && !uncover(Found.Path))
     First = Found.Path;
-  leadCachesPastOwn(Found.Name);
+  bypassOwnInCaches(Found.Name);
   return Found;
 }
 
 Family incc::familyOf(const Compiler &Compiler) {
   if (isLauncher(Compiler.Path))
     return Family::Launcher;
-  // `cc` and `gcc` may be links to anything; what they lead to has its own name.
+  // `cc` and `gcc` may be links to any compiler, so classify the target's name.
   std::string Real = realPath(Compiler.Path);
   if (isLauncher(Real))
     return Family::Launcher;
@@ -258,7 +264,7 @@ Family incc::familyOf(const Compiler &Compiler) {
       Start[0] = 0;
     close(File);
   }
-  // A script of that name may start anything.
+  // Only a binary counts as gcc: a script of that name may start any program.
   if (isGccName(Real) && memcmp(Start, "\177ELF", 4) == 0)
     return Family::Gcc;
   return Family::Unknown;

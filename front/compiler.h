@@ -1,4 +1,4 @@
-//===- compiler.h - Which compiler incc stands in for -----------*- C++ -*-===//
+//===- compiler.h - Finding the compiler that incc runs ---------*- C++ -*-===//
 
 #ifndef INCC_FRONT_COMPILER_H
 #define INCC_FRONT_COMPILER_H
@@ -7,9 +7,10 @@
 
 namespace incc {
 
-/// The real compiler: `Path` of the program, and `Name`, its name as called and the arguments that
-/// belong to it. If there is none, `Error` says why and `Status` is the exit status, as a shell's:
-/// 127 not found, 126 not executable.
+/// The real compiler. `Path` is the program's path; `Name` holds its argv[0] and the arguments that
+/// belong to it (those of a launcher). If there is no compiler, `Error` gives the reason and
+/// `Status` the exit status that a shell would use: 127 if it was not found, 126 if it is not
+/// executable.
 struct Compiler {
   std::string Path;
   Words Name;
@@ -17,32 +18,33 @@ struct Compiler {
   int Status = 0;
 };
 
-/// What the compiler is built on, as far as its name says.
+/// The kind of a compiler, according to its name.
 enum class Family {
-  Gcc,      ///< gcc's driver itself, which knows -wrapper
-  Clang,    ///< clang and what is built on it
-  Launcher, ///< a program in front of a compiler
+  Gcc,      ///< gcc's own driver, which supports -wrapper
+  Clang,    ///< clang and compilers built on it
+  Launcher, ///< a program that runs a compiler, such as ccache
   Unknown
 };
 
-/// How often incc was started by what it started itself.
+/// Returns how many instances of incc are among this process's ancestors (INCC_DEPTH).
 int depth();
 
-/// The compiler that the first of `Arguments` names (then it is taken out of them), else $INCC_CC,
-/// else `Option` (--incc-cc), else the name `CalledAs`, else `cc` stands for. incc itself is passed
-/// over in PATH, so that it may be installed under the compiler's own name in front of it.
-/// `Executed` is the path of the program that the preloaded library has put incc in front of, which
-/// is to see the name `CalledAs`; "" if incc was called itself.
+/// Finds the compiler. In order of precedence, it is given by the first of `Arguments` (which is
+/// then removed from them), $INCC_CC, `Option` (--incc-cc), the name `CalledAs`, and `cc`. The
+/// search in PATH skips incc itself, so incc can be installed under the compiler's name in an
+/// earlier folder. `Executed` is the path of the program that the preloaded library replaced by
+/// incc, to be run with `CalledAs` as its argv[0]; "" if incc was called directly.
 Compiler findCompiler(Words &Arguments, const std::string &Option, const std::string &CalledAs,
                       const std::string &Executed);
 
-/// What to make of a compiler: by the names of the programs that its name leads to.
+/// Classifies a compiler by the file that its name leads to.
 Family familyOf(const Compiler &Compiler);
 
-/// Becomes the compiler, with INCC_DEPTH. Returns only with an error (errno).
+/// Replaces this process by the compiler, with INCC_DEPTH incremented. Returns only if execv fails
+/// (errno).
 void become(const Compiler &Compiler, const Words &Arguments);
 
-/// INCC_DEPTH for what is started now.
+/// Increments INCC_DEPTH in the environment of this process.
 void setDepth();
 
 } // namespace incc

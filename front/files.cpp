@@ -1,4 +1,4 @@
-//===- files.cpp - What the front does with files -------------------------===//
+//===- files.cpp - File operations ----------------------------------------===//
 
 #include "files.h"
 
@@ -22,14 +22,14 @@ using namespace incc;
 
 namespace {
 
-/// Whether what is left of a file system had better be left to the compiler, which has its own
-/// temporary files there.
+/// Returns true if a file system is so full that incc should leave the remaining space to the
+/// compiler, which keeps its own temporary files there.
 bool isNearlyFull(const std::string &Folder) {
   constexpr unsigned long long Bytes = 16 << 20, Files = 64;
   struct statvfs Space;
   if (statvfs(Folder.c_str(), &Space) != 0)
     return false;
-  // Some file systems do not count.
+  // Some file systems report no totals.
   return (Space.f_blocks != 0 &&
           static_cast<unsigned long long>(Space.f_bavail) * Space.f_frsize < Bytes) ||
          (Space.f_files != 0 && Space.f_favail < Files);
@@ -42,7 +42,7 @@ mode_t kind(const std::string &Path) {
 
 } // namespace
 
-bool incc::isThere(const std::string &Path) { return kind(Path) != 0; }
+bool incc::exists(const std::string &Path) { return kind(Path) != 0; }
 bool incc::isFile(const std::string &Path) { return kind(Path) == S_IFREG; }
 bool incc::isFolder(const std::string &Path) { return kind(Path) == S_IFDIR; }
 
@@ -112,7 +112,7 @@ bool incc::writeFile(const std::string &Path, std::string_view Text) {
   if (File < 0)
     return false;
   bool Written = writeAll(File, Text);
-  // Network file systems say only now that the disk is full.
+  // Network file systems report a full disk only on close.
   Written &= close(File) == 0;
   if (!Written)
     unlink(Path.c_str());
@@ -120,7 +120,7 @@ bool incc::writeFile(const std::string &Path, std::string_view Text) {
 }
 
 bool incc::appendFile(const std::string &Path, std::string_view Text) {
-  // A pipe that nobody reads would have us wait for somebody.
+  // O_NONBLOCK: opening a pipe without a reader would block.
   int Flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   int File = open(Path.c_str(), Flags, 0666);
   if (File < 0)
@@ -168,10 +168,10 @@ bool incc::moveFile(const std::string &From, const std::string &To) {
   return true;
 }
 
-std::string incc::userFolder(const char *Variable, const std::string &Otherwise) {
+std::string incc::userFolder(const char *Variable, const std::string &HomePath) {
   std::string Base = variable(Variable), Home = variable("HOME");
   if (!Base.starts_with('/'))
-    Base = Home.starts_with('/') ? Home + Otherwise : "";
+    Base = Home.starts_with('/') ? Home + HomePath : "";
   return Base.empty() ? "" : Base + "/incc";
 }
 
@@ -188,7 +188,8 @@ std::string incc::uniqueName() {
   timespec Now;
   clock_gettime(CLOCK_REALTIME, &Now);
   char Buffer[64];
-  // Names in the order of time; two of one process are at least a system call apart.
+  // Names sort by time. Two names of one process differ because at least one system call lies
+  // between them.
   snprintf(Buffer, sizeof Buffer, "%011lld%09ld-%d", static_cast<long long>(Now.tv_sec),
            Now.tv_nsec, static_cast<int>(getpid()));
   return Buffer;
@@ -197,7 +198,7 @@ std::string incc::uniqueName() {
 std::string incc::makeScratch() {
   std::string Wanted = variable("TMPDIR");
   for (const std::string &Parent : {Wanted, std::string("/tmp")}) {
-    // A part of it is to stand in PATH.
+    // A subfolder will be put into PATH, where a colon is a separator.
     if (Parent.empty() || Parent.find(':') != Parent.npos)
       continue;
     std::string Place = absolute(Parent, workingFolder());
@@ -211,7 +212,7 @@ std::string incc::makeScratch() {
 }
 
 void incc::removeTree(const std::string &Folder, int Attempt) {
-  // A link in its place may lead anywhere.
+  // O_NOFOLLOW: if somebody replaced the folder by a link, its target must not be emptied.
   int File = open(Folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   DIR *Entries = File < 0 ? nullptr : fdopendir(File);
   if (!Entries) {
@@ -228,11 +229,11 @@ void incc::removeTree(const std::string &Folder, int Attempt) {
     if (unlink(Path.c_str()) != 0 && (errno == EISDIR || errno == EPERM))
       Folders.push_back(std::move(Path));
   }
-  // One open file at a time: there may not be more to be had.
+  // Close this folder before descending, so that depth does not exhaust file descriptors.
   closedir(Entries);
   for (const std::string &Inner : Folders)
     removeTree(Inner);
-  // A process that is ending may have created another file.
+  // A process that is about to exit may have created another file.
   constexpr int Attempts = 50;
   if (rmdir(Folder.c_str()) != 0 && errno == ENOTEMPTY && Attempt < Attempts) {
     usleep(20'000);

@@ -1,7 +1,8 @@
-//===- files.h - What the front does with files -----------------*- C++ -*-===//
+//===- files.h - File operations --------------------------------*- C++ -*-===//
 //
-// Nothing here throws or prints: a compiler wrapper goes on whatever a file
-// system says. Functions that can fail say so by what they return, and errno.
+// These functions neither throw nor print, because a compiler wrapper must go
+// on after any failure of the file system. Functions that can fail return a
+// status and set errno.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,46 +14,48 @@
 
 namespace incc {
 
-bool isThere(const std::string &Path);
-/// Whether it is a regular file.
+bool exists(const std::string &Path);
+/// Returns true if `Path` is a regular file.
 bool isFile(const std::string &Path);
 bool isFolder(const std::string &Path);
-/// Whether it is a folder, and no link, that belongs to the user and that nobody else may write to.
+/// Returns true if `Path` is a folder, not a link, that belongs to the user and that nobody else
+/// may write to.
 bool isPrivate(const std::string &Path);
-/// Whether it is something that can be started.
+/// Returns true if `Path` is an executable file.
 bool isProgram(const std::string &Path);
 
-/// A path without links, "" if there is no such file.
+/// Returns the path with all links resolved, "" if there is no such file.
 std::string realPath(const std::string &Path);
 std::string workingFolder();
-/// This program's own path, without links.
+/// Returns this program's path with all links resolved.
 const std::string &ownPath();
 
 bool readFile(const std::string &Path, std::string &Text);
-/// What can be read of an open file; false if something could not.
+/// Appends the rest of an open file to `Text`. Returns false after a read error; `Text` then
+/// contains what was read before it.
 bool readAll(int Descriptor, std::string &Text);
 bool writeAll(int Descriptor, std::string_view Text);
 bool writeFile(const std::string &Path, std::string_view Text);
-/// Adds to a file with a single write, so that lines of many processes do not mix.
+/// Appends to a file with a single write, so that lines of concurrent processes do not interleave.
 bool appendFile(const std::string &Path, std::string_view Text);
-/// Copies a file, sharing its blocks where the file system can do that.
+/// Copies a file. Shares its blocks if the file system supports that.
 bool copyFile(const std::string &From, const std::string &To);
-/// Renames a file, or copies and removes it where the two are on different file systems.
+/// Renames a file. Copies and removes it if source and target are on different file systems.
 bool moveFile(const std::string &From, const std::string &To);
 
-/// incc's folder in the base folder that a variable names, or else in that place in HOME; "" if the
-/// environment names none. Relative paths in such variables are ignored, as the XDG specification
-/// says (support/trust.py).
-std::string userFolder(const char *Variable, const std::string &Otherwise);
+/// Returns incc's folder below the base folder that an XDG variable names, or below HOME at the
+/// path `HomePath`; "" if the environment gives neither. The XDG specification requires relative
+/// paths in these variables to be ignored (support/trust.py does the same).
+std::string userFolder(const char *Variable, const std::string &HomePath);
 
-/// A folder and those above it.
+/// Creates a folder and its missing parents.
 bool makeFolders(const std::string &Path);
-/// A new private folder for what is temporary, in $TMPDIR, or in /tmp where that is missing (as gcc
-/// does); "" if there is none to be had.
+/// Creates a private temporary folder in $TMPDIR, or in /tmp if $TMPDIR is missing (as gcc does).
+/// Returns "" if neither is usable.
 std::string makeScratch();
-/// Removes a folder with all that is in it.
+/// Removes a folder and its contents.
 void removeTree(const std::string &Folder, int Attempt = 0);
-/// A name that no other process has, now or later.
+/// Returns a file name that no other process uses, now or later.
 std::string uniqueName();
 
 } // namespace incc

@@ -1,9 +1,11 @@
-//===- full.cpp - The full mode behind the compiler -----------------------===//
+//===- full.cpp - Full mode: analysis after the compilation ---------------===//
 //
-// Where builds ask for the full mode, every processor has enough to do, so that
-// nothing is gained if the second compilation runs beside the first. It waits,
-// and all of it is the work of a warm worker (service.h), which is told that the
-// compiler has succeeded. Without one, a Python of this compilation is told so.
+// Builds that use the full mode keep every processor busy, so nothing would be
+// gained by running the second compilation in parallel with the first. This
+// file runs the compiler first and then passes all additional work to a warm
+// worker (service.h), which is told that the compiler succeeded. If there is no
+// worker, it starts a Python process for this compilation with the same
+// information.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +25,7 @@ using namespace incc;
 
 namespace {
 
-/// Whether a source may come from standard input, of which only the compiler can tell for certain.
+/// Returns true if a source may come from standard input. Only the compiler can tell for certain.
 bool mayReadInput(const Words &Arguments) {
   return getenv("CCC_OVERRIDE_OPTIONS") ||
          std::any_of(Arguments.begin(), Arguments.end(), [](const std::string &Argument) {
@@ -32,7 +34,7 @@ bool mayReadInput(const Words &Arguments) {
          });
 }
 
-/// Leaves the job where a worker looks for it (driver/builds/service.py).
+/// Writes the job to the place where a worker looks for it (driver/builds/service.py).
 bool leaveJob(const std::string &Scratch, const Words &Started) {
   std::string Text = "{\"folder\":" + quoted(workingFolder()) + ",\"started\":[";
   for (const std::string &Word : Started)

@@ -1,4 +1,4 @@
-//===- job.cpp - What a compilation leaves to be analysed -----------------===//
+//===- job.cpp - Jobs: compilations to be analysed ------------------------===//
 
 #include "job.h"
 
@@ -23,14 +23,15 @@ extern char **environ;
 
 namespace {
 
-/// Variables that name files or folders, one or several with colons between them. A job may be read
-/// elsewhere.
+/// Variables that contain one path or several separated by colons. They are made absolute, because
+/// a job may be read in another working directory.
 constexpr std::string_view NamesFiles[] = {"INCC_MODEL_PATH", "INCC_LOG", "INCC_CACHE"};
 
-/// Variables beside INCC_… that the analysis reads: where headers are.
-constexpr std::string_view Others[] = {"C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH"};
+/// Variables other than INCC_… that the analysis reads: the search paths of headers.
+constexpr std::string_view OtherVariables[] = {"C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
+                                               "OBJC_INCLUDE_PATH"};
 
-/// What says how to analyse; other variables do not change a report.
+/// Variables that change a report. They are part of a unit's key.
 constexpr const char *Settings[] = {"INCC_FORMAT",        "INCC_MCPU",        "INCC_FUNCTION",
                                     "INCC_OPTIONS",       "INCC_MODEL_PATH",  "C_INCLUDE_PATH",
                                     "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH"};
@@ -63,7 +64,8 @@ std::string environmentOf(const std::string &Folder) {
       continue;
     std::string_view Name = Text.substr(0, Equals);
     if (!Name.starts_with("INCC_") &&
-        std::find(std::begin(Others), std::end(Others), Name) == std::end(Others))
+        std::find(std::begin(OtherVariables), std::end(OtherVariables), Name) ==
+            std::end(OtherVariables))
       continue;
     std::string Value(Text.substr(Equals + 1));
     if (Name == "INCC_DEPTH" || Name == "INCC_JOB")
@@ -82,7 +84,7 @@ std::string environmentOf(const std::string &Folder) {
   return "{" + Result + "}";
 }
 
-/// Adds what tells a file from another of its name without reading it.
+/// Adds a file's path, size and time of modification: enough to notice a change without reading it.
 void addStamp(Blake2b &Hash, const std::string &Path) {
   struct stat Status;
   if (stat(Path.c_str(), &Status) != 0)
@@ -92,8 +94,8 @@ void addStamp(Blake2b &Hash, const std::string &Path) {
            std::to_string(Status.st_mtim.tv_nsec) + ";");
 }
 
-/// The same of a folder's files, and those of the folders in it, so many levels deep (links may
-/// lead round in circles), in an order that does not change.
+/// Adds the stamps of the files in a folder and its subfolders, up to `Levels` deep, in a fixed
+/// order. The depth is limited because links may form a cycle.
 void addStamps(Blake2b &Hash, const std::string &Folder, int Levels) {
   std::vector<std::pair<std::string, bool>> Names;
   DIR *Entries = opendir(Folder.c_str());
@@ -103,7 +105,8 @@ void addStamps(Blake2b &Hash, const std::string &Folder, int Levels) {
     std::string Name = Entry->d_name;
     if (Name[0] == '.' || Name == "__pycache__")
       continue;
-    // Links are followed: a program that is run from the tree has its packages through them.
+    // Links are followed, because a program that runs from the source tree reaches its packages
+    // through them.
     bool Inner =
         Entry->d_type == DT_DIR || (Entry->d_type != DT_REG && isFolder(Folder + "/" + Name));
     Names.emplace_back(std::move(Name), Inner);
@@ -118,11 +121,11 @@ void addStamps(Blake2b &Hash, const std::string &Folder, int Levels) {
   }
 }
 
-/// Folders in folders of the package.
+/// The depth of the package's subfolders.
 constexpr int PackageLevels = 8;
 
-/// All that reports depend on beside the compilation: incc itself, models, and the machine, whose
-/// core counts where none is named.
+/// Adds everything that reports depend on besides the compilation: incc itself, the models and the
+/// machine, whose core is the default target.
 void addInstallation(Blake2b &Hash, const Python &Python) {
   Hash.addField(INCC_VERSION);
   addStamp(Hash, ownPath());
@@ -143,12 +146,13 @@ void addInstallation(Blake2b &Hash, const Python &Python) {
 #endif
 }
 
-/// The project's file counts as it is; what it says, only the analysis knows.
+/// Adds the stamp of the project's incc.toml. Only the analysis knows what the file means, so any
+/// change of it changes the key.
 void addProject(Blake2b &Hash, const std::string &Source) {
   std::string Folder = folderOf(Source);
   while (true) {
     std::string File = Folder + "/incc.toml";
-    if (isThere(File))
+    if (exists(File))
       return addStamp(Hash, File);
     std::string Above = folderOf(Folder);
     if (Above == Folder || Folder == ".")
@@ -157,7 +161,7 @@ void addProject(Blake2b &Hash, const std::string &Source) {
   }
 }
 
-/// The folder of the caches, "" if they are off.
+/// Returns the folder of the caches, "" if they are disabled.
 std::string cacheFolder() {
   std::string Chosen = variable("INCC_CACHE");
   if (!Chosen.empty())
@@ -171,7 +175,7 @@ std::string hashOf(std::string_view Text) {
   return Hash.hex();
 }
 
-/// Adds a line to the folder's list of reports, with the file locked.
+/// Appends a line to the folder's manifest while holding its lock.
 bool addToManifest(const std::string &Reports, const std::string &Line) {
   std::string Own = Reports + "/.incc";
   if (!makeFolders(Own))
@@ -185,12 +189,12 @@ bool addToManifest(const std::string &Reports, const std::string &Line) {
   off_t Size = lseek(File, 0, SEEK_END);
   if (Size > 0 && pread(File, &Last, 1, Size - 1) != 1)
     Last = '\n';
-  // Somebody was killed, or the disk was full, in the middle of a line.
+  // The last line is incomplete if a process was killed or the disk was full.
   bool Added = writeAll(File, Last == '\n' ? Line : "\n" + Line);
   return (close(File) == 0) && Added;
 }
 
-/// Puts a report that the cache has into the folder of reports; false if it has none.
+/// Writes a cached report into the folder of reports. Returns false if the cache has none.
 bool takeCached(const JobUnit &Unit, const std::string &Cache, const std::string &Reports) {
   constexpr std::string_view Magic = "incc unit 1\n";
   if (!isPrivate(Cache + "/units"))
@@ -217,7 +221,7 @@ bool takeCached(const JobUnit &Unit, const std::string &Cache, const std::string
     unlink(New.c_str());
     return false;
   }
-  // Who cleans up begins with what was not used for longest.
+  // Clean-up removes the entries that have not been used for longest.
   utimensat(AT_FDCWD, Entry.c_str(), nullptr, 0);
   return addToManifest(Reports, Line);
 }
@@ -234,10 +238,10 @@ std::string incc::whyNoReports() {
   if (Output.empty() || reportsToStdout())
     return "";
   std::string Path = absolute(Output, workingFolder());
-  std::string Place = isThere(Path) ? Path : Path.substr(0, Path.rfind('/') + 1);
+  std::string Place = exists(Path) ? Path : Path.substr(0, Path.rfind('/') + 1);
   if (access(Place.c_str(), W_OK) == 0)
     return "";
-  return "INCC_OUTPUT: " + (isThere(Place) ? Path : Place) + ": " + strerror(errno);
+  return "INCC_OUTPUT: " + (exists(Place) ? Path : Place) + ": " + strerror(errno);
 }
 
 std::string incc::folderOfReports() {
@@ -247,7 +251,7 @@ std::string incc::folderOfReports() {
     if (Output == "1" || Output == "0" || Output == "-")
       return "";
   }
-  // Of a build with a queue it is one, even if somebody has just removed it.
+  // In a build with a queue the name is a folder even if somebody has just removed it.
   return isFolder(Output) || isOn("INCC_QUEUE") ? absolute(Output, workingFolder()) : "";
 }
 
@@ -259,8 +263,8 @@ std::string Job::json() const {
     std::string File(Unit.Own ? baseName(Unit.File) : Unit.File);
     Parts += (Parts.empty() ? "{\"source\":" : ",{\"source\":") + quoted(Unit.Source);
     Parts += ",\"way\":" + quoted(Unit.Way) + ",\"file\":" + quoted(File);
-    if (!Unit.Asked.empty())
-      Parts += ",\"asked\":" + quoted(Unit.Asked);
+    if (!Unit.LinkOutput.empty())
+      Parts += ",\"asked\":" + quoted(Unit.LinkOutput);
     Parts += ",\"proper\":" + list(Unit.Proper) + ",\"output\":" + quoted(Unit.Output);
     Parts += ",\"key\":" + quoted(Unit.Key) + "}";
   }
@@ -268,7 +272,7 @@ std::string Job::json() const {
   std::string Text = "{\"version\":1,\"folder\":" + quoted(Folder);
   Text += ",\"compiler\":" + quoted(Real->Path) + ",\"words\":" + list(Real->Name);
   Text += ",\"arguments\":" + list(*Arguments) + ",\"output\":" + quoted(Output);
-  // Build systems remove response files when the command is done.
+  // Build systems remove response files when the command has finished, so store the expansion.
   if (*Expanded != *Arguments)
     Text += ",\"expanded\":" + list(*Expanded);
   Text += ",\"environment\":" + environmentOf(Folder) + ",\"units\":[" + Parts + "]";
@@ -292,7 +296,7 @@ void incc::identify(Job &Job, const Python &Python) {
     std::string Made, Code;
     bool SameFile = Unit.Way == "object" || Unit.Way == "link" ||
                     Unit.File == absolute(Unit.Output, Job.Folder);
-    // What is no file is nothing that could be compared, or read twice.
+    // Only a regular file can be compared, or read twice.
     if (!Unit.Output.empty() && isFile(Unit.Output) && readFile(Unit.Output, Made))
       Unit.Digest = hashOf(Made);
     if (!Cached || (!SameFile && !readFile(Unit.File, Code)))
@@ -311,7 +315,7 @@ void incc::identify(Job &Job, const Python &Python) {
     Hash.addField(Unit.Source);
     Hash.addField(Unit.Output);
     for (size_t I = 0; I < Unit.Proper.size(); ++I) {
-      // Where the text went to has another name each time.
+      // The operand of -o is a temporary file with a new name in each run.
       if (I == 0 || Unit.Proper[I - 1] != "-o")
         Hash.addField(Unit.Proper[I]);
     }

@@ -1,7 +1,8 @@
-//===- job.h - What a compilation leaves to be analysed ---------*- C++ -*-===//
+//===- job.h - Jobs: compilations to be analysed ----------------*- C++ -*-===//
 //
-// A job is a folder with job.json and the files that were kept; driver/builds
-// reads it, and says in jobs.py, cache.py and manifest.py what the parts are.
+// A job is a folder that contains job.json, its seal, and copies of the files
+// to analyse. Python reads it in driver/builds; jobs.py, cache.py and
+// manifest.py there document the formats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,53 +14,55 @@
 
 namespace incc {
 
-/// One source of a job.
+/// One source of a job, or the result of a link.
 struct JobUnit {
   std::string Source;
-  /// "assembler", "object", "given" or "link".
+  /// The origin of the code: "assembler", "object", "given" (assembly that the user wrote) or
+  /// "link".
   std::string Way;
-  /// The text or object. `Own`: it is in the job's folder or will be moved there; else it is
-  /// somebody else's.
+  /// The assembly or object file. If `Own`, the file is in the job's folder or will be moved there.
+  /// Otherwise it belongs to the user.
   std::string File;
   bool Own = true;
-  /// The words of the compiler proper, none if they are not known.
+  /// The command of the compiler proper, empty if it is not known.
   Words Proper;
-  /// Of a link: what the driver says to -###.
-  std::string Asked;
-  /// The file that was made of the source, as the command names it.
+  /// For a link, the driver's output for -###.
+  std::string LinkOutput;
+  /// The output file, named as in the command.
   std::string Output;
-  /// BLAKE2b of that file, and the key in the cache of units.
+  /// The BLAKE2b digest of the output file, and the unit's key in the cache of units.
   std::string Digest, Key;
 };
 
 struct Job {
   std::string Folder;
   const Compiler *Real;
-  /// The arguments as they were given, and with those of response files in their places.
+  /// The arguments as given, and with response files expanded.
   const Words *Arguments, *Expanded;
   std::string Output;
   std::vector<JobUnit> Units;
 
-  /// The job as JSON. Files of its own are named without their folder.
+  /// Returns the job as JSON. The job's own files are named relative to its folder.
   std::string json() const;
 };
 
-/// A hash of incc's own files, the machine models and the machine, on all of which reports depend.
+/// Returns a hash of everything besides the compilation that a report depends on: incc's own files,
+/// the machine models and the machine.
 const std::string &installation(const Python &Python);
 
-/// Fills in digests and, where there is a cache of units, keys.
+/// Fills in the units' digests and, if there is a cache of units, their keys.
 void identify(Job &Job, const Python &Python);
 
-/// Puts the reports of units that the cache has into the folder of reports, and takes them out of
-/// the job.
+/// Writes the reports of cached units into the folder of reports and removes these units from the
+/// job.
 void takeCached(Job &Job, const std::string &Reports);
 
-/// Whether INCC_OUTPUT and INCC_ANALYZE leave the report to standard output.
+/// Returns true if the report goes to standard output, according to INCC_OUTPUT and INCC_ANALYZE.
 bool reportsToStdout();
 
-/// The folder that INCC_OUTPUT or INCC_ANALYZE names, "" if it is none.
+/// Returns the folder that INCC_OUTPUT or INCC_ANALYZE names, "" if they name no folder.
 std::string folderOfReports();
-/// Why no report can be put where it should go, "" if one can.
+/// Returns the reason why no report can be written to its destination, "" if one can.
 std::string whyNoReports();
 
 } // namespace incc

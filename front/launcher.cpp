@@ -1,9 +1,9 @@
-//===- launcher.cpp - The commands incc-mca, incc-build … -----------------===//
+//===- launcher.cpp - Entry point of incc-mca, incc-build … ---------------===//
 //
-// Each command but `incc` is Python. This program starts it isolated from
-// Python's variables, the user's own packages and the working directory, which
-// belong to the project that is built, not to incc. INCC_COMMAND is the
-// command's name without incc- (driver/commands).
+// Every command except `incc` is written in Python. This program starts it
+// isolated from Python's environment variables, the user's site-packages and
+// the working directory, which belong to the project being built. INCC_COMMAND
+// is the command's name without `incc-` (a module of driver/commands).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +22,12 @@ using namespace incc;
 int main(int Count, char **Values) {
   Python Python = findPython();
   std::string CalledAs = Count ? Values[0] : "incc-" INCC_COMMAND;
-  // The command looks for other programs beside it, and behaves as the name that it is called by.
+  // The command looks for other programs in its own folder, and takes its behaviour from the name
+  // that it was called by.
   std::string Name = folderOf(ownPath()) + "/" + CalledAs.substr(CalledAs.find_last_of('/') + 1);
   Words Command = installedCommand(Python, INCC_COMMAND, Name,
                                    Words(Values + std::min(Count, 1), Values + Count));
-  // Until Python has started, it answers Ctrl-C with a traceback.
+  // Before incc's code runs, Python would answer Ctrl-C with a traceback.
   sigset_t Interrupts;
   sigemptyset(&Interrupts);
   sigaddset(&Interrupts, SIGINT);

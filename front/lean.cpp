@@ -1,10 +1,10 @@
-//===- lean.cpp - One compilation, analysed by what it makes --------------===//
+//===- lean.cpp - Lean mode: analysis of the compiler's output ------------===//
 //
-// The compiler does what it would do. Of gcc, what goes to the assembler is
-// kept (sub.cpp); of other compilers, what they made is looked at. That is a
-// job, which is answered from the cache of units, left for others, or given to
-// Python at once. Whatever goes wrong in all this, the compilation's outcome
-// is the compiler's.
+// The compiler runs as it would without incc. For gcc, sub.cpp keeps the text
+// that goes to the assembler; for other compilers, incc reads the output file.
+// This makes a job, which is answered from the cache of units, queued for a
+// worker, or passed to Python at once. If any of these steps fails, the
+// compilation still ends as the compiler ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,10 +30,12 @@ using namespace incc;
 
 namespace {
 
-/// Options with which gcc's driver shows what it starts, or does something else where it has a
-/// wrapper, and those by which what goes to the assembler is not what is compiled.
+/// Returns true if gcc's -wrapper must not be used: an option makes the driver print the commands
+/// that it starts, changes what the driver does with a wrapper, or makes the assembler read
+/// something other than the compiler's output.
 bool keepsWrapperOut(const Command &Command) {
-  // The driver tells its options to what it starts in one variable, of which Linux takes 128 KiB.
+  // The driver passes its options to its sub-commands in one variable, COLLECT_GCC_OPTIONS. Linux
+  // limits a variable to 128 KiB.
   size_t Size = 0;
   for (const std::string &Argument : Command.Arguments)
     Size += Argument.size() + strlen("'' ");
@@ -57,7 +59,7 @@ bool isLto(const Words &Words) {
   return Lto && !Fat;
 }
 
-/// The name for the wrapper, which gcc's driver gives to what crashes.
+/// Returns the wrapper's name, which is what gcc's driver prints when a sub-command crashes.
 std::string properName(const Compiler &Compiler, const Command &Command) {
   const std::string &Source = Command.Sources.empty() ? "" : Command.Sources[0];
   std::string_view End = ending(Source);
@@ -68,7 +70,8 @@ std::string properName(const Compiler &Compiler, const Command &Command) {
   return Cxx || Driver.find("++") != Driver.npos ? "cc1plus" : "cc1";
 }
 
-/// The user's source in the words of a compiler proper: the one of them that he named.
+/// Finds the user's source in the command of a compiler proper: the word that is one of
+/// `Command.Sources`.
 std::string sourceIn(const Words &Proper, const Command &Command) {
   for (size_t I = 1; I < Proper.size(); ++I) {
     const std::string &Before = Proper[I - 1];
@@ -85,15 +88,15 @@ constexpr const char *TookTooLong = "it took too long (INCC_MAX_SECONDS)";
 
 class Lean {
 public:
-  Lean(const Compiler &Real, const Words &Arguments, const Command &Asked, Way Chosen,
+  Lean(const Compiler &Real, const Words &Arguments, const Command &Parsed, Way Chosen,
        const Python &Python, std::string Scratch)
-      : Real(Real), Arguments(Arguments), Asked(Asked), Chosen(Chosen), Beside(Python),
+      : Real(Real), Arguments(Arguments), Parsed(Parsed), Chosen(Chosen), Py(Python),
         Scratch(std::move(Scratch)) {}
 
-  /// Compiles; returns the compiler's status, none if it could not be started as a child.
+  /// Runs the compiler. Returns its status, nullopt if it could not be started as a child.
   std::optional<int> compile();
   void findUnits();
-  /// Has the units analysed; returns the exit status of a compilation that succeeded.
+  /// Has the units analysed. Returns the exit status for a compilation that succeeded.
   int analyse();
 
   Processes Children;
@@ -109,9 +112,9 @@ private:
 
   const Compiler &Real;
   const Words &Arguments;
-  const Command &Asked;
+  const Command &Parsed;
   Way Chosen;
-  const Python &Beside;
+  const Python &Py;
   std::string Scratch;
   Job Work;
 };
@@ -120,8 +123,8 @@ std::optional<int> Lean::compile() {
   Words Argv = Real.Name;
   std::vector<Processes::Setting> Settings = {{"INCC_DEPTH", std::to_string(depth() + 1)}};
   if (Chosen == Way::Wrapper) {
-    // In a folder of its own: nothing else there is to be found through PATH.
-    std::string Bin = Scratch + "/bin", Name = properName(Real, Asked);
+    // Use a separate folder, because everything in it is found through PATH.
+    std::string Bin = Scratch + "/bin", Name = properName(Real, Parsed);
     if (makeFolders(Bin) && symlink(ownPath().c_str(), (Bin + "/" + Name).c_str()) == 0) {
       Argv.push_back("-wrapper");
       Argv.push_back(Name + "," + std::string(SubArgument));
@@ -133,7 +136,7 @@ std::optional<int> Lean::compile() {
   }
   Argv.insert(Argv.end(), Arguments.begin(), Arguments.end());
   if (!Children.start(Real.Path, Argv, Settings)) {
-    // No room for another process, or for what is added to the environment.
+    // The system has no room for another process, or for the additions to the environment.
     skip("", Real.Path + ": " + strerror(errno));
     return std::nullopt;
   }
@@ -144,28 +147,30 @@ void Lean::skip(const std::string &Source, const std::string &Why) {
   log("warning: " + (Source.empty() ? "" : Source + ": ") + "not analysed: " + Why);
 }
 
-/// The file that the command makes of a source: what an assembler made, but of a program's parts.
+/// Returns the output file for a source. That is the file which the assembler wrote, unless the
+/// command links: then it is the program.
 std::string Lean::outputOf(const std::string &Source, const std::string &Made) const {
-  return Asked.Until == Command::Stop::Link || Made.empty() ? Asked.outputOf(Source) : Made;
+  return Parsed.Until == Command::Stop::Link || Made.empty() ? Parsed.outputOf(Source) : Made;
 }
 
 void Lean::unitsOfSubCommands() {
-  // What a compiler proper wrote, by the file's name: preprocessed assembly (.S), or the text.
+  // Files written by a compiler proper, by name: preprocessed assembly (of a .S source) or its
+  // text.
   struct Written {
     Words Proper;
     std::string Source;
-    bool Assembly; ///< preprocessed, of the user's
-    bool NoCode;   ///< LTO's intermediate language
+    bool Assembly; ///< the user's own assembly, preprocessed
+    bool NoCode;   ///< GIMPLE for link-time optimisation
   };
   std::map<std::string, Written> Files;
   for (const SubCommand &Sub : subCommands(Scratch)) {
     JobUnit Unit;
-    if (Sub.What == SubCommand::Compiler) {
+    if (Sub.Program == SubCommand::Compiler) {
       const Words &Words = Sub.Argv;
       auto has = [&](std::string_view Word) {
         return std::find(Words.begin(), Words.end(), Word) != Words.end();
       };
-      Written File = {Words, sourceIn(Words, Asked), has("-lang-asm"), isLto(Words)};
+      Written File = {Words, sourceIn(Words, Parsed), has("-lang-asm"), isLto(Words)};
       std::string Made = valueOf(Words, "-o");
       if (has("-E") && !File.Assembly)
         continue;
@@ -173,7 +178,7 @@ void Lean::unitsOfSubCommands() {
         log("note: " + File.Source +
             ": nothing to analyse: -flto writes GIMPLE; machine code is made when "
             "linking");
-      bool Text = Asked.Until == Command::Stop::Assembly && !File.Assembly;
+      bool Text = Parsed.Until == Command::Stop::Assembly && !File.Assembly;
       if (Made != "-" && !Text) {
         Files[Made] = std::move(File);
         continue;
@@ -184,7 +189,7 @@ void Lean::unitsOfSubCommands() {
       Unit.Way = File.Assembly ? "given" : "assembler";
       Unit.Proper = Words;
       if (Text && Made != "-") {
-        // The text is what the user wants, and may be changed before it is read.
+        // The text is the user's output file, which may change before it is read.
         Unit.File = Scratch + "/text." + std::to_string(Work.Units.size()) + ".s";
         Unit.Output = Made;
         if (!isFile(Made)) {
@@ -197,7 +202,7 @@ void Lean::unitsOfSubCommands() {
         }
       } else {
         Unit.File = Sub.Kept;
-        Unit.Output = Asked.outputOf(Unit.Source);
+        Unit.Output = Parsed.outputOf(Unit.Source);
       }
     } else {
       std::string Read = assemblerInput(Sub.Argv);
@@ -225,15 +230,15 @@ void Lean::unitsOfSubCommands() {
 }
 
 void Lean::unitsOfFiles() {
-  for (const std::string &Source : Asked.Sources) {
+  for (const std::string &Source : Parsed.Sources) {
     JobUnit Unit;
     Unit.Source = isStdin(Source) ? "<stdin>" : Source;
-    Unit.Output = Asked.outputOf(Source);
+    Unit.Output = Parsed.outputOf(Source);
     bool Given = ending(Source) == "s";
     Unit.Way = Given ? "given" : Chosen == Way::Object ? "object" : "assembler";
     Unit.File = absolute(Given ? Source : Unit.Output, Work.Folder);
     Unit.Own = false;
-    if (!Given && Asked.has({"-emit-llvm"})) {
+    if (!Given && Parsed.has({"-emit-llvm"})) {
       log("note: " + Unit.Source + ": nothing to analyse: -emit-llvm writes LLVM IR, not code");
       continue;
     }
@@ -244,11 +249,11 @@ void Lean::unitsOfFiles() {
     }
     if (Unit.Way == "object" && (!readFile(Unit.File, Start) || !Start.starts_with("\177ELF"))) {
       log("note: " + Unit.Source + ": nothing to analyse: " +
-          (isLto(Asked.Arguments) ? "-flto writes LLVM bitcode; machine code is made when linking"
-                                  : "no machine code in " + Unit.Output));
+          (isLto(Parsed.Arguments) ? "-flto writes LLVM bitcode; machine code is made when linking"
+                                   : "no machine code in " + Unit.Output));
       continue;
     }
-    if (Unit.Way == "object" && isLto(Asked.Arguments)) {
+    if (Unit.Way == "object" && isLto(Parsed.Arguments)) {
       log("note: " + Unit.Source +
           ": nothing to analyse: -flto; machine code is made when linking");
       continue;
@@ -257,24 +262,24 @@ void Lean::unitsOfFiles() {
   }
 }
 
-/// What was linked, and what the driver says of the link: who looks at it later finds neither the
-/// command's response files, which build systems remove, nor the environment in which libraries are
-/// looked for.
+/// Adds the linked program and the driver's description of the link (-###). The description is made
+/// now, because a later reader would find neither the command's response files, which build systems
+/// remove, nor the environment that determines where libraries are found.
 void Lean::unitOfLink() {
   JobUnit Unit;
-  Unit.Output = Asked.outputOf("");
+  Unit.Output = Parsed.outputOf("");
   Unit.Source = Unit.Output;
   Unit.Way = "link";
   Unit.File = absolute(Unit.Output, Work.Folder);
   Unit.Own = false;
   if (!isFile(Unit.File))
-    return; // linked to nowhere (-o /dev/null), or only asked
+    return; // no output (-o /dev/null), or the command only printed information
   Words Argv = Real.Name;
   Argv.push_back("-###");
-  Argv.insert(Argv.end(), Asked.Arguments.begin(), Asked.Arguments.end());
-  std::string Said = Scratch + "/asked";
-  // In English; and with nothing written that clang's driver itself would write, or some other
-  // part.
+  Argv.insert(Argv.end(), Parsed.Arguments.begin(), Parsed.Arguments.end());
+  std::string DriverOutput = Scratch + "/asked";
+  // Request English messages, and disable everything by which clang's driver, or another part of
+  // the compiler, would write files.
   std::vector<Processes::Setting> Settings = {
       {"INCC_DEPTH", std::to_string(depth() + 1)},
       {"LC_ALL", "C"},
@@ -285,10 +290,10 @@ void Lean::unitOfLink() {
        {"DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "CC_PRINT_OPTIONS", "CC_PRINT_HEADERS",
         "CC_PRINT_INTERNAL_STAT", "CC_PRINT_PROC_STAT", "CC_LOG_DIAGNOSTICS"})
     Settings.push_back({Writing, ""});
-  if (!Children.start(Real.Path, Argv, Settings, "/dev/null", Said, "/dev/null"))
+  if (!Children.start(Real.Path, Argv, Settings, "/dev/null", DriverOutput, "/dev/null"))
     return skip(Unit.Source, Real.Path + ": " + strerror(errno));
   Children.wait();
-  if (!readFile(Said, Unit.Asked) || Unit.Asked.empty())
+  if (!readFile(DriverOutput, Unit.LinkOutput) || Unit.LinkOutput.empty())
     return skip(Unit.Source,
                 Real.Path + " does not answer -###, which says what goes into the link");
   Work.Units.push_back(std::move(Unit));
@@ -298,8 +303,8 @@ void Lean::findUnits() {
   Work.Folder = workingFolder();
   Work.Real = &Real;
   Work.Arguments = &Arguments;
-  Work.Expanded = &Asked.Arguments;
-  Work.Output = Asked.Output;
+  Work.Expanded = &Parsed.Arguments;
+  Work.Output = Parsed.Output;
   if (Work.Folder.empty())
     skip("", "the working directory is gone");
   else if (Chosen == Way::Wrapper)
@@ -310,30 +315,30 @@ void Lean::findUnits() {
     unitsOfFiles();
 }
 
-/// Leaves the job where those who work off jobs look for them.
+/// Writes the job into the folder where workers look for jobs.
 bool Lean::leave(const std::string &Jobs) {
   std::string Name = uniqueName();
-  std::string Begun = Jobs + "/.tmp-" + Name;
-  if (!makeFolders(Begun))
+  std::string Partial = Jobs + "/.tmp-" + Name;
+  if (!makeFolders(Partial))
     return false;
   bool Done = true;
   int Number = 0;
   for (JobUnit &Unit : Work.Units) {
-    std::string Kept = Begun + "/" + std::to_string(Number++) +
+    std::string Kept = Partial + "/" + std::to_string(Number++) +
                        (Unit.Way == "object" ? ".o"
                         : Unit.Way == "link" ? ".out"
                                              : ".s");
-    // What is the user's may be changed or removed by the time that it is looked at.
+    // The user's files may change or disappear before they are read, so copy them.
     Done = Done && (Unit.Own ? moveFile(Unit.File, Kept) : copyFile(Unit.File, Kept));
     Unit.File = Kept;
     Unit.Own = true;
   }
   std::string Text = Work.json(), Seal = sealOf(Text);
-  Done = Done && writeFile(Begun + "/job.json", Text) && writeFile(Begun + "/seal", Seal) &&
-         rename(Begun.c_str(), (Jobs + "/" + Name).c_str()) == 0;
+  Done = Done && writeFile(Partial + "/job.json", Text) && writeFile(Partial + "/seal", Seal) &&
+         rename(Partial.c_str(), (Jobs + "/" + Name).c_str()) == 0;
   if (!Done) {
     int Error = errno;
-    removeTree(Begun);
+    removeTree(Partial);
     errno = Error;
   }
   return Done;
@@ -354,31 +359,31 @@ int Lean::analyseNow() {
     skip(Work.Units[0].Source, strerror(errno));
     return 0;
   }
-  // Builds compare what compilers write; who has the reports elsewhere reads of mistakes in the
+  // Builds compare the output of compilers. Users whose reports go elsewhere find errors in the
   // log.
   bool Shown = reportsToStdout() || isOn("INCC_DEBUG") || isOn("INCC_STRICT");
-  // No worker takes a job without a seal.
+  // Workers accept only sealed jobs.
   int Problems = 0;
   Served Served = Seal.empty() || !writeFile(Place + "/seal", Seal)
                       ? Served::No
-                      : serve(Beside, Scratch, Shown, Children, Problems);
+                      : serve(Py, Scratch, Shown, Children, Problems);
   if (Served == Served::TooLong)
     skip(Work.Units[0].Source, TookTooLong);
-  // The worker removes the job when it is done, and may crash after that.
+  // The worker removes the job when it has finished, and may crash after that.
   if (Served != Served::No || !isFile(Description))
     return Problems && isOn("INCC_STRICT") ? 1 : 0;
   std::string Errors = Shown ? "" : "/dev/null";
-  Words Argv = pythonCommand(Beside, "job", "main", {Place});
-  if (Beside.Interpreter.empty() ||
-      !Children.start(Beside.Interpreter, Argv, {}, "/dev/null", Errors, "", /*IsPython=*/true)) {
+  Words Argv = pythonCommand(Py, "job", "main", {Place});
+  if (Py.Interpreter.empty() || !Children.start(Py.Interpreter, Argv, {}, "/dev/null", Errors, "",
+                                                /*IsPython=*/true)) {
     skip(Work.Units[0].Source,
-         (Beside.Interpreter.empty() ? "python3" : Beside.Interpreter) + ": " + strerror(errno));
+         (Py.Interpreter.empty() ? "python3" : Py.Interpreter) + ": " + strerror(errno));
     return 0;
   }
   int Status = Children.wait();
   if (isOn("INCC_STRICT") && Status != 0)
     return 1;
-  // It says itself what it could not do; this is about one that could not do even that.
+  // Python reports its own problems. This message is for a Python that failed before it could.
   if (Status != 0 && !Children.interrupted()) {
     bool TooLong = WIFSIGNALED(Status) && WTERMSIG(Status) == SIGPROF;
     skip(Work.Units[0].Source,
@@ -393,14 +398,15 @@ int Lean::analyse() {
   if (Work.Units.empty())
     return 0;
   std::string Reports = folderOfReports();
-  identify(Work, Beside);
+  identify(Work, Py);
   if (!Reports.empty()) {
     takeCached(Work, Reports);
     if (Work.Units.empty())
       return 0;
-    // Nobody would take a job without a seal.
+    // Workers accept only sealed jobs.
     if ((isOn("INCC_DEFER") || isOn("INCC_QUEUE")) && !sealOf("").empty()) {
-      // A part of a build may have a folder of its own; its workers look into theirs.
+      // With INCC_DEFER a part of a build may have its own folder of reports, and its workers look
+      // there.
       std::string Jobs = isOn("INCC_DEFER") ? Reports + "/.incc/jobs"
                                             : absolute(variable("INCC_QUEUE"), Work.Folder);
       if (!leave(Jobs))
@@ -424,9 +430,9 @@ void incc::log(const std::string &Line) {
 std::optional<Way> incc::wayOf(const Compiler &Compiler, const Command &Command) {
   if (Command.Unclear || Command.WritesStdout)
     return std::nullopt;
-  // Without PATH programs are looked for elsewhere than with any.
+  // If PATH is unset, programs are searched in default places; setting it would change that.
   bool Wraps = familyOf(Compiler) == Family::Gcc && !keepsWrapperOut(Command) && getenv("PATH");
-  // What is thrown away can only be made again.
+  // The output was discarded, so only a second compilation gives it.
   if (Command.Output == "/dev/null" && (Command.Until == Command::Stop::Assembly || !Wraps))
     return std::nullopt;
   if (Wraps)
@@ -458,13 +464,13 @@ bool incc::compileLean(const Compiler &Compiler, const Words &Arguments, const C
   }
   Lean Run(Compiler, Arguments, Command, Way, Python, Scratch);
   std::optional<int> Ended = Run.compile();
-  if (!Ended || (*Ended != 0 && missedSubCommand(Scratch))) {
+  if (!Ended || (*Ended != 0 && isSubCommandMissing(Scratch))) {
     removeTree(Scratch);
     Run.Children.release();
     return false;
   }
   int Status = *Ended;
-  // What we write must not end us.
+  // A failed write must not end this process.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   int Code = 0;

@@ -1,4 +1,4 @@
-//===- lean.h - One compilation, analysed by what it makes ------*- C++ -*-===//
+//===- lean.h - Lean mode: analysis of the compiler's output ----*- C++ -*-===//
 
 #ifndef INCC_FRONT_LEAN_H
 #define INCC_FRONT_LEAN_H
@@ -11,30 +11,31 @@
 
 namespace incc {
 
-/// Where the code to be analysed comes from.
+/// The source of the code to analyse.
 enum class Way {
-  Wrapper, ///< from what gcc's driver starts
-  Object,  ///< from the object that was made
-  Text,    ///< from the assembly that was made
-  Link     ///< from what was linked, with link-time optimisation
+  Wrapper, ///< text that gcc's driver passes to the assembler
+  Object,  ///< the object file
+  Text,    ///< the assembly file (-S)
+  Link     ///< the output of a link with link-time optimisation
 };
 
-/// The way for a command, none if its code can only be had from a second compilation.
+/// Returns where to find the code of a command, nullopt if that needs a second compilation.
 std::optional<Way> wayOf(const Compiler &Compiler, const Command &Command);
 
-/// The same of a command that links what is to be optimised: none if some of the code comes of the
-/// command's own sources.
+/// Returns where to find the code of a command that links with link-time optimisation, nullopt if
+/// some of its own sources are compiled or assembled outside of that optimisation.
 std::optional<Way> wayOfLink(const Command &Command);
 
-/// Compiles, and has what was made analysed; does not return if the compiler could be started.
-/// `Arguments` are the compiler's as they were given. Returns false, with nothing done, if there is
-/// no place for temporary files or no room for a process, or a part of the compiler is missing.
+/// Runs the compiler and has its output analysed. Does not return if the compiler could be started.
+/// `Arguments` are the compiler's arguments as given. Returns false, with nothing done, if there is
+/// no space for temporary files, if no process can be started, or if a part of the compiler is
+/// missing.
 bool compileLean(const Compiler &Compiler, const Words &Arguments, const Command &Command, Way Way,
                  const Python &Python);
 
-/// Says something of the analysis, in a line: in the file that INCC_LOG names, and on standard
-/// error with INCC_DEBUG, or where the report goes to standard output and there is no log. Builds
-/// compare what compilers write, so elsewhere nothing is said.
+/// Writes one line about the analysis to the file that INCC_LOG names. Writes it to standard error
+/// with INCC_DEBUG, or if the report goes to standard output and no log was written. In other cases
+/// it writes nothing, because builds compare the output of compilers.
 void log(const std::string &Line);
 
 } // namespace incc

@@ -1,11 +1,12 @@
-//===- main.cpp - The command incc ----------------------------------------===//
+//===- main.cpp - Entry point of the command incc -------------------------===//
 //
-// Stands in for the compiler. Builds start it thousands of times, mostly for
-// what has nothing to analyse: so it decides from arguments and environment
-// alone, within a millisecond, and becomes the compiler, or compiles in the lean
-// mode (lean.h), or becomes the part of incc that is Python (driver/commands/incc.py),
-// which knows all options, says what is wrong with them, and compiles in the
-// full mode.
+// incc runs in place of the compiler. Builds start it thousands of times,
+// mostly for commands that have nothing to analyse, so it decides from its
+// arguments and environment alone, within a millisecond, how to proceed. It
+// replaces itself by the compiler, compiles in the lean mode (lean.h) or the
+// full mode (full.h), or replaces itself by the Python part of incc
+// (driver/commands/incc.py). That part knows all options, reports errors in
+// them, and runs the full mode where full.h cannot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,11 +34,11 @@ using namespace incc;
 namespace {
 
 constexpr std::string_view CompilerOption = "--incc-cc";
-/// The argument by which Python says that it cannot do its part: what follows are the reason, the
-/// compiler and its arguments.
+/// The argument by which Python reports that it cannot do its part. It is followed by the reason,
+/// the compiler and the compiler's arguments.
 constexpr std::string_view BareArgument = "--incc-bare";
-/// The argument by which the preloaded library (preload.cpp) says that a build executes a compiler:
-/// what follows are its path, the name that it is to see, and its arguments.
+/// The argument by which the preloaded library (preload.cpp) reports that a build executes a
+/// compiler. It is followed by the compiler's path, its argv[0] and its arguments.
 constexpr std::string_view ExecutedArgument = "--incc-exec";
 constexpr std::string_view PreloadName = "libincc-preload.so";
 
@@ -53,7 +54,8 @@ constexpr std::string_view PreloadName = "libincc-preload.so";
   fail(Compiler.Path + ": " + strerror(errno), 126);
 }
 
-/// Takes the preloaded library out of the environment: compilers and what they start run without.
+/// Removes the preloaded library from LD_PRELOAD, so that compilers and their children run without
+/// it.
 void leavePreload() {
   std::string Libraries = variable("LD_PRELOAD"), Left;
   if (Libraries.find(PreloadName) == Libraries.npos)
@@ -71,7 +73,7 @@ void leavePreload() {
     setenv("LD_PRELOAD", Left.c_str(), /*overwrite=*/1);
 }
 
-/// The words of the compiler in front of arguments, for Python and back.
+/// Prefixes arguments with a description of the compiler, for passing both to Python and back.
 Words withCompiler(const Compiler &Compiler, const Words &Arguments) {
   Words Result = {Compiler.Path, std::to_string(Compiler.Name.size())};
   Result.insert(Result.end(), Compiler.Name.begin(), Compiler.Name.end());
@@ -87,10 +89,11 @@ Words withCompiler(const Compiler &Compiler, const Words &Arguments) {
   becomeCompiler(Compiler, Rest);
 }
 
-/// What Python calls if it finds that it cannot do its part, before anything is done.
+/// Runs the compiler alone. Python executes this if it cannot do its part, before it has had any
+/// effect.
 [[noreturn]] void resumeBare(const Words &Arguments) {
   leaveWatch();
-  // Python ignores these two.
+  // Python ignores these two signals; the compiler must not inherit that.
   signal(SIGPIPE, SIG_DFL);
   signal(SIGXFSZ, SIG_DFL);
   Compiler Compiler;
@@ -112,7 +115,7 @@ Words withCompiler(const Compiler &Compiler, const Words &Arguments) {
 /// The spellings of the option that names the report's file (driver/cli/options.py).
 constexpr const char *OutputOptions[] = {"--analyze=", "--analyze-o=", "--analyze-output="};
 
-/// Puts incc's options of the command line into the environment, which is what the lean mode reads.
+/// Copies incc's command-line options into the environment, where the lean mode reads them.
 void passOptions(const Words &Own) {
   std::string Options = variable("INCC_OPTIONS");
   for (const std::string &Argument : Own) {
@@ -137,19 +140,21 @@ void passOptions(const Words &Own) {
     setenv("INCC_ANALYZE", "1", /*overwrite=*/1);
 }
 
-/// Whether INCC_OPTIONS wants what only the full mode makes, or asks for it by itself.
-bool optionsWantFull(bool &Asks) {
+/// Returns true if INCC_OPTIONS contains an option that needs the full mode. Sets `Requests` if
+/// such an option turns the analysis on by itself.
+bool optionsWantFull(bool &Requests) {
   std::string Options = variable("INCC_OPTIONS");
   bool Written = Options.find("--emit-marked") != Options.npos ||
                  Options.find("--analyze-keep-assembly") != Options.npos;
-  Asks |= Written;
+  Requests |= Written;
   return Written || Options.find("--try") != Options.npos ||
          Options.find("--analyze-try") != Options.npos ||
          Options.find("--analyze-measure") != Options.npos;
 }
 
-/// How link-time optimisation is to be analysed, as the last that says so: "link", "compile" or "",
-/// which is at the link if an option of the command asks for that optimisation.
+/// Returns when to analyse code that link-time optimisation generates, from the last option or
+/// variable that sets it: "link", "compile", or "". The default "" means at the link if the command
+/// has an option for link-time optimisation.
 std::string ltoMode(const Words &Own) {
   constexpr std::string_view Option = "--analyze-lto=";
   for (size_t I = Own.size(); I-- > 0;)
@@ -158,8 +163,8 @@ std::string ltoMode(const Words &Own) {
   return variable("INCC_LTO");
 }
 
-/// Whether what is compiled may have marks (docs/source-marks.md), which are comments, pragmas or
-/// attributes: nothing else has expectations.
+/// Returns true if a source may contain marks (docs/source-marks.md), that is, comments, pragmas or
+/// attributes. Only marks state expectations.
 bool mayHaveMarks(const Command &Command) {
   return Command.Unclear ||
          std::any_of(Command.Sources.begin(), Command.Sources.end(), [](const std::string &Source) {
@@ -189,9 +194,9 @@ int main(int Count, char **Values) {
 
   Words Own, Rest;
   split(Arguments, Own, Rest);
-  // A build that does not know of incc means clang's option.
-  bool Unaware = isClangName(Executed.empty() ? CalledAs : Executed);
-  if (Unaware && std::erase(Own, "--analyze"))
+  // A build that calls clang by name means clang's option --analyze.
+  bool CalledAsClang = isClangName(Executed.empty() ? CalledAs : Executed);
+  if (CalledAsClang && std::erase(Own, "--analyze"))
     Rest.insert(Rest.begin(), "--analyze");
   std::string Option;
   bool Commanded = false, CommandedLean = false, Checks = false;
@@ -206,7 +211,7 @@ int main(int Count, char **Values) {
       Commanded = true;
   }
   Compiler Compiler = findCompiler(Rest, Option, CalledAs, Executed);
-  // Under another incc, which analyses already, incc's options are only taken out.
+  // Another incc above this one does the analysis already, so only remove incc's options.
   if (depth() > 0)
     becomeCompiler(Compiler, Rest);
 
@@ -215,9 +220,9 @@ int main(int Count, char **Values) {
     Commanded = Checks = false;
   }
   std::string Analyze = variable("INCC_ANALYZE");
-  bool Asked = !Analyze.empty() && Analyze != "0";
-  bool Full = optionsWantFull(Asked);
-  if (!Commanded && !Asked && !Checks)
+  bool Requested = !Analyze.empty() && Analyze != "0";
+  bool Full = optionsWantFull(Requested);
+  if (!Commanded && !Requested && !Checks)
     becomeCompiler(Compiler, Rest);
 
   bool Help = std::any_of(Own.begin(), Own.end(), [](const std::string &Argument) {
@@ -226,14 +231,15 @@ int main(int Count, char **Values) {
   Command Command = readCommand(Rest);
   if (Checks && !Command.CompilesNothing)
     Commanded |= mayHaveMarks(Command);
-  if (!Commanded && !Asked)
+  if (!Commanded && !Requested)
     becomeCompiler(Compiler, Rest);
-  // What is linked is looked at. gcc generates code of objects for link-time optimisation
-  // whether -flto is among the arguments or not; only the whole of a build is not asked without.
+  // Decide whether to analyse the linked file. gcc generates code from objects for link-time
+  // optimisation whether or not -flto is given at the link. Without -flto, a link is analysed only
+  // if the command itself asks for the analysis, not if it applies to the whole build.
   std::string Lto = ltoMode(Own);
   bool AtLink = Command.Links && Lto != "compile" && (Commanded || Command.Lto || Lto == "link");
   bool Recompiled = Lto == "compile" && Command.Lto;
-  if (Command.CompilesNothing && Command.MeansSomething && !Help && !AtLink)
+  if (Command.CompilesNothing && Command.HasInputOrAction && !Help && !AtLink)
     becomeCompiler(Compiler, Rest);
   if (!Commanded && Command.CompilesNothing && !AtLink)
     becomeCompiler(Compiler, Rest);
@@ -243,7 +249,7 @@ int main(int Count, char **Values) {
   if (!Compiler.Error.empty() && !Help)
     fail(Compiler.Error, Compiler.Status);
   if (Commanded) {
-    // As they were given, but for a compiler among them.
+    // Keep incc's options; the compiler's name has been removed from the rest.
     Words Given = Own;
     Given.insert(Given.end(), Rest.begin(), Rest.end());
     becomePython(Compiler, Given);
@@ -254,7 +260,7 @@ int main(int Count, char **Values) {
     Way = AtLink ? wayOfLink(Command) : wayOf(Compiler, Command);
   std::string Why = Way ? whyNoReports() : "";
   if (!Why.empty()) {
-    // Nothing is to be had for all of the build, which is not for a log that nobody opens.
+    // This affects the whole build, so print it instead of writing it to a log that nobody opens.
     writeAll(2, "incc: warning: not analysed: " + Why + "\n");
     becomeCompiler(Compiler, Rest);
   }

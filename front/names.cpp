@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view Launchers[] = {"ccache",     "sccache", "distcc",
                                           "buildcache", "icecc",   "fastbuild"};
-// frontends/gcc_wrapper/compiler.py has the same compilers.
+// frontends/gcc_wrapper/compiler.py lists the same compilers.
 constexpr std::string_view GccNames[] = {"gcc", "g++", "gfortran", "gdc", "gccgo", "gm2", "cc",
                                          "c++", "c89", "c99",      "f77", "f90",   "f95"};
 constexpr std::string_view ClangNames[] = {
     "clang",      "clang++",  "flang",    "flang-new",  "icx",      "icpx",  "ifx",  "amdclang",
     "amdclang++", "amdflang", "armclang", "armclang++", "armflang", "hipcc", "dpcpp"};
 
-/// The last part of a path, without a version: `x86_64-linux-gnu-gcc` of `…-gcc-12`.
+/// Returns the last part of a path without a version suffix: `x86_64-linux-gnu-gcc` for `…-gcc-12`.
 std::string_view unversioned(std::string_view Program) {
   for (size_t I = Program.size(); I-- > 0;)
     if (Program[I] == '/') {
@@ -33,7 +33,7 @@ std::string_view unversioned(std::string_view Program) {
   return Program;
 }
 
-/// Whether a name is one of `Names`, behind as many dashes as a prefix may have, or more.
+/// Returns true if a name is one of `Names`, alone or after a prefix with at least `Dashes` dashes.
 template <size_t N>
 bool isOneOf(std::string_view Program, const std::string_view (&Names)[N], unsigned Dashes) {
   for (std::string_view Known : Names) {
@@ -53,8 +53,9 @@ bool isOneOf(std::string_view Program, const std::string_view (&Names)[N], unsig
   return false;
 }
 
-/// A target has at least a processor and a system: aarch64-linux-gnu-, x86_64-w64-mingw32-. Debian
-/// has scripts named c89-gcc, which lead to gcc.
+/// The dashes that a prefix needs. A target has at least a processor and a system:
+/// aarch64-linux-gnu-, x86_64-w64-mingw32-. `Any` also admits Debian's scripts such as c89-gcc,
+/// which run gcc.
 constexpr unsigned OfTarget = 2, Any = 1;
 
 } // namespace

@@ -12,14 +12,17 @@
 
 namespace incc {
 
-/// Whether a program, given by name or path, starts the compiler that its arguments name (ccache).
+/// Returns true if a program, given by name or path, runs the compiler that its arguments name,
+/// like ccache.
 bool isLauncher(std::string_view Program);
 
-/// Whether a program, given by name or path, is a compiler: `gcc`, `x86_64-linux-gnu-g++-12`.
+/// Returns true if a program, given by name or path, is a compiler: `gcc`,
+/// `x86_64-linux-gnu-g++-12`.
 bool isCompilerName(std::string_view Program);
 
-/// Whether a program's name is that of gcc's driver, or of one built on clang, where what stands in
-/// front of it is a target: `x86_64-linux-gnu-gcc` but not `afl-gcc`, which is another program.
+/// Returns true if a program's name is that of gcc's driver, or of a driver built on clang. Any
+/// prefix must be a target: `x86_64-linux-gnu-gcc` matches, `afl-gcc` does not, because it is
+/// another program.
 bool isGccName(std::string_view Program);
 bool isClangName(std::string_view Program);
 

@@ -1,17 +1,21 @@
-//===- preload.cpp - Putting incc in front of compilers called by path ----===//
+//===- preload.cpp - Intercepting compilers called by path ----------------===//
 //
-// incc-build has this library loaded into the programs of a build (LD_PRELOAD). When one of them is
-// about to execute a compiler, it executes `incc --incc-exec PATH NAME ARGUMENT...` instead, which
-// runs the compiler under the name that it was given (main.cpp). Whatever is unusual, the call is
-// carried out as it was meant.
+// incc-build loads this library into the programs of a build (LD_PRELOAD). When
+// one of them is about to execute a compiler, the library executes `incc
+// --incc-exec PATH NAME ARGUMENT...` instead, and incc runs the compiler under
+// the name that the program gave it (main.cpp). In any unusual situation the
+// library makes the original call unchanged.
 //
-// The functions run between vfork and exec, and in several threads at once: what they need is
-// prepared when the library is loaded, they write to the stack alone, and they call nothing but the
-// kernel. The library needs only the C library, in any version.
+// The functions may run between vfork and exec, and in several threads at once.
+// Therefore they prepare everything when the library is loaded, write only to
+// the stack, and make only system calls. The library depends only on the C
+// library, in any version.
 //
-// A program that cannot have the library in it is started without: the loader would complain where
-// the program is for another machine or C library, and AddressSanitizer where its run-time library
-// is not the first one. Programs with the run-time library of a sanitizer in them are left alone.
+// A program that cannot load the library is started without it. The loader
+// would complain if the program is for another machine or C library;
+// AddressSanitizer would complain if its run-time library is not the first one.
+// In programs that contain a sanitizer's run-time library this library does
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,9 +38,9 @@
 
 extern "C" {
 extern char **environ;
-/// This library's own header, which the linker names.
+/// This library's ELF header, a symbol that the linker defines.
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
-/// A function of every sanitizer, null in a program without one.
+/// A function of every sanitizer's run-time library, null in programs without one.
 void __sanitizer_report_error_summary(const char *) __attribute__((weak));
 }
 
@@ -44,32 +48,32 @@ namespace {
 
 using Strings = char *const *;
 
-/// Arrays that need more room than this on the stack are not copied, and the call is left alone.
+/// The limit of pointers in arrays that are copied to the stack. A call with more is left alone.
 constexpr size_t MostPointers = 1 << 15;
 
 constexpr char Preload[] = "LD_PRELOAD=";
 constexpr char ProgramVariable[] = "INCC_PROGRAM=";
 constexpr char DepthVariable[] = "INCC_DEPTH=";
 
-// --- what is known since the library was loaded ------------------------------------------------
+// --- state that is prepared when the library is loaded -----------------------------------------
 
 decltype(&execve) RealExecve;
 decltype(&execvpe) RealExecvpe;
 decltype(&posix_spawn) RealSpawn, RealSpawnp;
 
-/// The path of `incc`, "" if it is not known: then every call is left alone.
+/// The path of `incc`, "" if it is unknown. Then every call is left alone.
 const char *Program = "";
-/// It, whatever links lead to it.
+/// The identity of the file `Program`, which does not depend on links.
 struct stat ProgramFile;
-/// This library, as LD_PRELOAD names it.
+/// This library's path, as it stands in LD_PRELOAD.
 const char *Library = "";
-/// This process's loader (PT_INTERP).
+/// The path of this process's loader (PT_INTERP).
 const char *Loader = "";
-/// The variables of incc, for a process that has cleared its environment.
+/// incc's variables, to be restored if a process has cleared its environment.
 constexpr size_t MostVariables = 40;
 const char *Variables[MostVariables];
 size_t VariableCount;
-/// Room for copies of these strings, since a process may write over its environment.
+/// Storage for copies of these strings, since a process may overwrite its environment.
 char Store[1 << 14];
 size_t Stored;
 
@@ -87,7 +91,7 @@ const char *stored(const char *Text, size_t Length) {
   return Copy;
 }
 
-/// The value of a variable in an environment, null if it is not there.
+/// Returns the value of a variable, null if it is not set. `Name` ends in "=".
 const char *valueIn(Strings Environment, const char *Name) {
   for (; Environment && *Environment; ++Environment)
     if (startsWith(*Environment, Name))
@@ -108,7 +112,7 @@ const char *ownInterpreter() {
   return "";
 }
 
-/// Whether a value of LD_PRELOAD names a library.
+/// Returns true if a value of LD_PRELOAD contains a library.
 bool names(const char *Libraries, const char *Library) {
   size_t Length = strlen(Library);
   const char *Found = Libraries ? strstr(Libraries, Library) : nullptr;
@@ -125,7 +129,7 @@ __attribute__((constructor)) void prepare() {
   RealExecvpe = reinterpret_cast<decltype(RealExecvpe)>(dlsym(RTLD_NEXT, "execvpe"));
   RealSpawn = reinterpret_cast<decltype(RealSpawn)>(dlsym(RTLD_NEXT, "posix_spawn"));
   RealSpawnp = reinterpret_cast<decltype(RealSpawnp)>(dlsym(RTLD_NEXT, "posix_spawnp"));
-  // Sanitizers replace functions that are called here, and know nothing of this library's memory.
+  // Sanitizers replace functions that this library calls, and do not know its memory.
   if (__sanitizer_report_error_summary)
     return;
   Loader = ownInterpreter();
@@ -155,17 +159,18 @@ __attribute__((constructor)) void prepare() {
   errno = Error;
 }
 
-// --- what is executed --------------------------------------------------------------------------
+// --- the program to be executed ----------------------------------------------------------------
 
-/// What a file is as a program.
+/// How a file can be executed.
 struct Executable {
-  /// Whether the kernel can execute it.
+  /// The kernel can execute the file.
   bool Runs = false;
-  /// Whether the library cannot be loaded into it.
+  /// This library cannot be loaded into the program.
   bool Refuses = false;
 };
 
-/// Whether the program needs the run-time library of a sanitizer, which checks what is loaded.
+/// Returns true if the program depends on a sanitizer's run-time library, which checks the order of
+/// loaded libraries.
 bool isSanitized(int File, const ElfW(Phdr) * Headers, size_t Count, const ElfW(Phdr) & Dynamic) {
   auto offsetOf = [&](uintptr_t Address) -> off_t {
     for (size_t I = 0; I < Count; ++I)
@@ -204,11 +209,11 @@ Executable inspected(const char *Path, int Level = 0) {
   ElfW(Ehdr) Header;
   memcpy(&Header, Start, sizeof Header);
   if (Size > 2 && Start[0] == '#' && Start[1] == '!') {
-    // The interpreter ends at a blank or with the line.
+    // The interpreter's path ends at a blank or at the end of the line.
     char *Interpreter = Start + 2 + strspn(Start + 2, " \t");
     Interpreter[strcspn(Interpreter, " \t\n")] = 0;
     close(File);
-    // The kernel goes on through four scripts.
+    // The kernel follows up to four levels of scripts.
     return Level < 4 ? inspected(Interpreter, Level + 1) : Found;
   }
   if (Size > static_cast<ssize_t>(sizeof Header) && memcmp(Header.e_ident, ELFMAG, SELFMAG) == 0) {
@@ -233,8 +238,8 @@ Executable inspected(const char *Path, int Level = 0) {
   return Found;
 }
 
-/// The path of a program in PATH, as execvp finds it; false if there is none, or none that is
-/// clear.
+/// Finds a program in PATH as execvp does. Returns false if there is none, or if a path is too long
+/// to decide.
 bool findInPath(const char *Name, char (&Path)[PATH_MAX]) {
   const char *Places = valueIn(environ, "PATH=");
   size_t Length = strlen(Name);
@@ -263,13 +268,13 @@ bool isCompiler(const char *Path) {
          (File.st_dev != ProgramFile.st_dev || File.st_ino != ProgramFile.st_ino);
 }
 
-// --- how it is executed ------------------------------------------------------------------------
+// --- the call ----------------------------------------------------------------------------------
 
-/// A call of one of the functions below.
+/// The arguments of a call of one of the exported functions.
 struct Call {
   const char *Name;
   Strings Arguments, Environment;
-  /// Whether the name is looked for in PATH.
+  /// The function searches PATH for the name.
   bool InPath;
   /// For posix_spawn; null for exec.
   pid_t *Process = nullptr;
@@ -293,8 +298,8 @@ size_t lengthOf(Strings Words) {
   return Count;
 }
 
-/// Fills `Changed` with an environment in which LD_PRELOAD is `Entry` (none if null), and which has
-/// the variables of incc if `Restored`.
+/// Writes to `Changed` a copy of an environment in which LD_PRELOAD is `Entry` (removed if null).
+/// With `Restored`, the copy also contains incc's variables.
 void change(Strings Environment, char *Entry, bool Restored, char **Changed) {
   for (; Environment && *Environment; ++Environment)
     if (!startsWith(*Environment, Preload))
@@ -307,7 +312,8 @@ void change(Strings Environment, char *Entry, bool Restored, char **Changed) {
   *End = nullptr;
 }
 
-/// Writes LD_PRELOAD's entry with this library at its end or without it; null if nothing is left.
+/// Writes LD_PRELOAD's entry to `Entry`, with this library last or without it. Returns null if no
+/// library is left.
 char *entryFor(const char *Libraries, bool With, char *Entry) {
   char *End = Entry + strlen(Preload);
   memcpy(Entry, Preload, strlen(Preload));
@@ -349,7 +355,7 @@ int carryOut(const Call &Call) {
   }
   Executable Target = inspected(Path);
   const char *Libraries = valueIn(Environment, Preload);
-  // It is not there where the root is another one (chroot).
+  // The library's file does not exist after chroot.
   bool Has = names(Libraries, Library), Known = Target.Runs || Target.Refuses;
   bool Wanted = !Target.Refuses && access(Library, R_OK) == 0;
   if (Known && Has != Wanted) {
@@ -377,8 +383,8 @@ int carryOut(const Call &Call) {
   return Call.make(Environment);
 }
 
-/// Calls `carryOut` with the words of a variadic function, and the environment behind them if it
-/// `HasEnvironment`.
+/// Calls `carryOut` with the arguments of a variadic function. If it `HasEnvironment`, the
+/// environment follows them.
 int carryOut(const char *Name, const char *First, va_list &List, bool HasEnvironment, bool InPath) {
   va_list Counted;
   va_copy(Counted, List);

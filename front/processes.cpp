@@ -1,8 +1,8 @@
 //===- processes.cpp - Child processes and signals ------------------------===//
 //
-// Signals are taken synchronously, because only so one can tell who sent them:
-// what comes from the terminal went to the child as well, and a second time
-// might keep a compiler from removing half-written files.
+// Signals are received synchronously, because that is the only way to learn who
+// sent them. A signal from the terminal has reached the child as well, and a
+// second one might keep a compiler from removing half-written files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ extern char **environ;
 
 namespace {
 
-constexpr int Stopping[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+constexpr int StopSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 } // namespace
 
@@ -56,14 +56,14 @@ std::vector<char *> incc::pointers(const Words &Argv) {
 Processes::Processes() {
   sigemptyset(&Watched);
   sigaddset(&Watched, SIGCHLD);
-  for (int Signal : Stopping) {
-    // What was ignored when we were started (nohup) stays ignored, here and in children.
+  for (int Signal : StopSignals) {
+    // Signals that were ignored when we were started (nohup) stay ignored, here and in children.
     struct sigaction Action;
     if (sigaction(Signal, nullptr, &Action) == 0 && Action.sa_handler != SIG_IGN)
       sigaddset(&Watched, Signal);
   }
   sigprocmask(SIG_BLOCK, &Watched, &Before);
-  // make and shells may have children ignored; then nobody could be waited for.
+  // make and shells may ignore SIGCHLD; then waitpid would find no child.
   struct sigaction Default = {};
   Default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &Default, &ChildBefore);
@@ -92,11 +92,11 @@ bool Processes::start(const std::string &Path, const Words &Argv,
   sigset_t Interrupts;
   sigemptyset(&Interrupts);
   sigaddset(&Interrupts, SIGINT);
-  // vfork: the child shares our memory until it is another program.
+  // vfork: the child shares our memory until execve.
   volatile int Error = 0;
   pid_t Process = vfork();
   if (Process == 0) {
-    // Should we be killed, nobody would stop it.
+    // If this process is killed, nobody else would stop the child.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigaction(SIGCHLD, &ChildBefore, nullptr);
     sigprocmask(SIG_SETMASK, &Before, nullptr);
@@ -140,7 +140,7 @@ int Processes::wait() {
     if (Signal < 0 || Signal == SIGCHLD)
       continue;
     Interrupted = Signal;
-    // si_code above 0: the kernel sent it, that is, somebody typed it; the child got it too.
+    // si_code > 0: the kernel sent the signal because of a key, so the child received it, too.
     if (Info.si_code <= 0)
       kill(Child, Signal);
   }
@@ -176,7 +176,7 @@ void Processes::endAs(int Status) {
 }
 
 void Processes::dieBy(int Signal) {
-  // The compiler has left its core file, if any; one of ours would only be in the way.
+  // The compiler has written its core file, if any. A second one, ours, would be confusing.
   rlimit Limit;
   if (getrlimit(RLIMIT_CORE, &Limit) == 0) {
     Limit.rlim_cur = 0;

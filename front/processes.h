@@ -10,44 +10,42 @@
 
 namespace incc {
 
-/// Runs one child at a time, and passes on to it the signals that stop a process. While an object
-/// of this type lives, they come only here.
+/// Runs one child at a time and forwards to it the signals that stop a process. While an object of
+/// this class exists, only the object receives them.
 class Processes {
 public:
   Processes();
 
-  /// A variable of a child's environment, "" to take it away.
+  /// A variable for a child's environment. An empty value removes the variable.
   struct Setting {
     std::string Name, Value;
   };
 
-  /// Starts a program with our standard streams, or those named: files for standard input, error
-  /// and output, "" for ours. Python gets no interrupt before it expects one. Whatever is started
-  /// is terminated if we are killed. Returns false if it cannot be started (errno).
+  /// Starts a program. `Input`, `Errors` and `Output` name files for its standard streams; "" means
+  /// ours. Python (`IsPython`) starts with SIGINT blocked until it is ready for it. The child is
+  /// terminated if this process is killed. Returns false if the program cannot be started (errno).
   bool start(const std::string &Path, const Words &Argv, const std::vector<Setting> &Settings = {},
              const std::string &Input = "", const std::string &Errors = "",
              const std::string &Output = "", bool IsPython = false);
 
-  /// The child that is waited for next, and how to have it be one that others have started: they
-  /// are gone, and this process takes children that are left over (prctl(2),
-  /// PR_SET_CHILD_SUBREAPER).
+  /// The process that wait() waits for. adopt() replaces it by a process that others started and
+  /// that was left to this process when they ended (prctl(2), PR_SET_CHILD_SUBREAPER).
   pid_t child() const { return Child; }
   void adopt(pid_t Process) { Child = Process; }
 
-  /// Waits for the child; returns its status as waitpid(2) has it.
+  /// Waits for the child. Returns its status in waitpid(2)'s form.
   int wait();
 
-  /// Waits until a file can be read, or until a signal asks us to stop. Returns 0 if that takes
-  /// more than so many milliseconds.
+  /// Waits until a file can be read or a signal asks us to stop. Returns 0 after `Milliseconds`.
   int waitFor(int File, int Milliseconds);
 
-  /// Gives signals back to whom they belonged to before.
+  /// Restores the signal mask and handlers from before this object was created.
   void release();
 
-  /// The signal that asked us to stop, 0 if none did.
+  /// The signal that asked this process to stop, 0 if none did.
   int interrupted() const { return Interrupted; }
 
-  /// Ends this process as its child was ended: with its exit status, or by its signal.
+  /// Ends this process in the way its child ended: with its exit status, or by its signal.
   [[noreturn]] static void endAs(int Status);
   [[noreturn]] static void dieBy(int Signal);
 
@@ -58,12 +56,11 @@ private:
   struct sigaction ChildBefore;
 };
 
-/// A pipe of which neither end is a standard stream: where one of these is closed, the next file
-/// that is opened has its number. It is closed in what is started. Returns false if there is none
-/// (errno).
+/// Opens a pipe, closed on exec, whose ends are not standard streams: if a standard stream is
+/// closed, the next open file would get its number. Returns false if that fails (errno).
 bool openPipe(int (&Pipe)[2]);
 
-/// The words of a command as execv wants them; they must live as long as that.
+/// Returns the array that execv expects. It points into `Argv`.
 std::vector<char *> pointers(const Words &Argv);
 
 } // namespace incc

@@ -1,4 +1,4 @@
-//===- python.cpp - Starting the part of incc that is Python --------------===//
+//===- python.cpp - Starting the Python part of incc ----------------------===//
 
 #include "python.h"
 
@@ -11,8 +11,8 @@
 
 using namespace incc;
 
-// What CMake knows: the interpreter, its version (3.11), and for a program that is run from the
-// tree the folder with the package.
+// Set by CMake: the interpreter, its version (3.11), and for a program that runs from the source
+// tree the folder that contains the package.
 #ifndef INCC_PYTHON
 #define INCC_PYTHON ""
 #endif
@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char *Packages = "/lib/python" INCC_PYTHON_VERSION "/site-packages";
 
-/// The path of a program in PATH, "" if there is none.
+/// Returns the path of a program in PATH, "" if there is none.
 std::string inPath(const std::string &Name) {
   std::string Variable = variable("PATH");
   std::string_view Places = Variable;
@@ -51,8 +51,8 @@ Python incc::findPython() {
     Found.Interpreter = INCC_PYTHON;
   if (!isProgram(Found.Interpreter))
     Found.Interpreter = inPath("python" INCC_PYTHON_VERSION);
-  // As pip installs it: for an environment, for a user (whose folder an isolated interpreter does
-  // not look into), as Debian has it, or with --target.
+  // The folders into which pip installs: for an environment, for a user (a folder that an isolated
+  // interpreter does not search), on Debian, and with --target.
   std::string Above = folderOf(Folder);
   for (const std::string &Place :
        {std::string(INCC_PLACE), Above + Packages,
@@ -69,8 +69,8 @@ Python incc::findPython() {
 
 namespace {
 
-/// Whether files may come out short: Python does not look whether its compiled modules were written
-/// whole, and would not start again with what is left.
+/// Returns true if files may be truncated when they are written. Python does not check that it
+/// wrote a compiled module completely, and could not start again with a truncated one.
 bool filesMayBeCutOff(const std::string &Place) {
   constexpr rlim_t Enough = 64 << 20;
   rlimit Limit;
@@ -81,10 +81,10 @@ bool filesMayBeCutOff(const std::string &Place) {
          static_cast<unsigned long long>(Space.f_bavail) * Space.f_frsize < Enough;
 }
 
-/// The words of a command that runs a program of Python with the package's place in sys.path.
-/// The interpreter takes no notice of its environment or of the working directory.
+/// Returns a command that runs a Python program with the package's folder in sys.path. The
+/// interpreter ignores its environment variables and the working directory.
 Words isolated(const Python &Python, const std::string &Program, const Words &Rest) {
-  // Who interrupts a command before it can clean up wants no traceback.
+  // A user who interrupts a command before it can clean up should see no traceback.
   std::string Start = "import signal, sys\n"
                       "if signal.getsignal(signal.SIGINT) == signal.default_int_handler:\n"
                       "  signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
@@ -105,10 +105,10 @@ std::string importOf(const std::string &Module, const std::string &Function) {
 
 Words incc::pythonCommand(const Python &Python, const std::string &Module,
                           const std::string &Function, const Words &Arguments,
-                          std::string_view Otherwise) {
+                          std::string_view Fallback) {
   std::string Program;
   Words Rest;
-  if (Otherwise.empty()) {
+  if (Fallback.empty()) {
     Program = importOf(Module, Function);
   } else {
     Program = "front, otherwise = sys.argv[1:3]\n"
@@ -119,7 +119,7 @@ Words incc::pythonCommand(const Python &Python, const std::string &Module,
               "  import os\n"
               "  why = ' '.join(f'{type(error).__name__}: {error}'.split())\n"
               "  os.execv(front, [front, otherwise, why, *sys.argv[1:]])\n";
-    Rest = {ownPath(), std::string(Otherwise)};
+    Rest = {ownPath(), std::string(Fallback)};
   }
   Rest.insert(Rest.end(), Arguments.begin(), Arguments.end());
   return isolated(Python, Program + "sys.exit(main(sys.argv[1:]))", Rest);

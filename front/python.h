@@ -1,4 +1,4 @@
-//===- python.h - Starting the part of incc that is Python ------*- C++ -*-===//
+//===- python.h - Starting the Python part of incc --------------*- C++ -*-===//
 
 #ifndef INCC_FRONT_PYTHON_H
 #define INCC_FRONT_PYTHON_H
@@ -7,28 +7,29 @@
 
 namespace incc {
 
-/// Where Python and the package are.
+/// The locations of Python and the package.
 struct Python {
-  /// The interpreter: beside this program, else the one that it was built with, else one of the
-  /// same version in PATH; "" if there is none.
+  /// The interpreter: the one in this program's folder, else the one that incc was built with, else
+  /// one of the same version in PATH. "" if there is none.
   std::string Interpreter;
-  /// The folder that has the package, "" if the interpreter knows it by itself.
+  /// The folder that contains the package, "" if the interpreter finds it by itself.
   std::string Place;
-  /// The package's folder, as far as it can be told without the interpreter, else "".
+  /// The package's own folder, "" if only the interpreter knows it.
   std::string Package;
 };
 
 Python findPython();
 
-/// The words of a command that calls `main(arguments)` of a module of the package. The interpreter
-/// takes no notice of PYTHONHOME, PYTHONPATH and their like, which may be the build's. `Otherwise`:
-/// where the package cannot be imported, it becomes this program again, with that argument, the
-/// reason and `Arguments`.
+/// Returns a command that calls `main(arguments)` of a module of the package. The interpreter
+/// ignores PYTHONHOME, PYTHONPATH and similar variables, which may belong to the build. With
+/// `Fallback`, a Python that cannot import the package executes this program again with
+/// `Fallback`, the reason and `Arguments`.
 Words pythonCommand(const Python &Python, const std::string &Module, const std::string &Function,
-                    const Words &Arguments, std::string_view Otherwise = {});
+                    const Words &Arguments, std::string_view Fallback = {});
 
-/// The words of a command that calls `command()` of a module, which reads sys.argv: `Name`, the
-/// path that it was started by, and `Arguments`. SIGINT may be blocked until then.
+/// Returns a command that calls `command()` of a module. That function reads sys.argv, which holds
+/// `Name`, the path that the command was called by, and `Arguments`. SIGINT may be blocked until
+/// then.
 Words installedCommand(const Python &Python, const std::string &Module, const std::string &Name,
                        const Words &Arguments);
 

@@ -1,4 +1,4 @@
-//===- seal.cpp - The sign of a job that this user's incc has left --------===//
+//===- seal.cpp - Authentication of jobs ----------------------------------===//
 
 #include "seal.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t KeySize = 32;
 
-/// Returns the file of the key: that of the build, or that of the user.
+/// Returns the path of the key: the build's (INCC_KEY_FILE), or the user's.
 std::string keyFile() {
   if (std::string Named = variable("INCC_KEY_FILE"); !Named.empty())
     return Named;
@@ -26,13 +26,13 @@ std::string keyFile() {
   return Folder.empty() ? "" : Folder + "/key";
 }
 
-/// Reads a key that nobody else can read or could have written.
+/// Reads a key. Returns false unless only this user could have read or written it.
 bool readKey(const std::string &Path, std::string &Key) {
   int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (File < 0)
     return false;
   struct stat Status;
-  // Root takes part in a user's build with its key.
+  // Root may use the key of a user in whose build it takes part.
   bool Own = fstat(File, &Status) == 0 && S_ISREG(Status.st_mode) && (Status.st_mode & 077) == 0 &&
              (Status.st_uid == geteuid() || geteuid() == 0) && Status.st_size == KeySize;
   bool Read = Own && readAll(File, Key) && Key.size() == KeySize;
@@ -40,19 +40,19 @@ bool readKey(const std::string &Path, std::string &Key) {
   return Read;
 }
 
-/// Makes a key, unless another process does so first.
+/// Creates a key unless another process does so first.
 void makeKey(const std::string &Path) {
   char Key[KeySize];
   if (!makeFolders(folderOf(Path)) || getrandom(Key, sizeof Key, 0) != sizeof Key)
     return;
-  std::string Begun = Path + "." + uniqueName();
-  int File = open(Begun.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  std::string Partial = Path + "." + uniqueName();
+  int File = open(Partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (File < 0)
     return;
   bool Written = writeAll(File, {Key, sizeof Key});
   if (close(File) == 0 && Written)
-    (void)!link(Begun.c_str(), Path.c_str());
-  unlink(Begun.c_str());
+    (void)!link(Partial.c_str(), Path.c_str());
+  unlink(Partial.c_str());
 }
 
 } // namespace

@@ -1,9 +1,9 @@
-//===- seal.h - The sign of a job that this user's incc has left -*- C++ -*-===//
+//===- seal.h - Authentication of jobs --------------------------*- C++ -*-===//
 //
-// A job waits in a folder that may come from elsewhere, such as an archive, and
-// names programs to run and files to write. Whoever takes jobs therefore takes
-// only those with a seal: BLAKE2b of job.json with a key that only this user
-// can read. support/trust.py does the same.
+// A job waits in a folder, which may come from elsewhere, such as an archive,
+// and names programs to run and files to write. Workers therefore accept only
+// jobs with a seal: the BLAKE2b hash of job.json with a key that only this user
+// can read. support/trust.py implements the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 
 namespace incc {
 
-/// Returns the seal of a job's text, and makes the key at first use. "" if there is no place for
-/// the key.
+/// Returns the seal of a job's text. Creates the key at first use. Returns "" if the key cannot be
+/// read or created.
 std::string sealOf(std::string_view Text);
 
 } // namespace incc

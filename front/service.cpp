@@ -1,13 +1,14 @@
-//===- service.cpp - Analysis by warm workers -----------------------------===//
+//===- service.cpp - Client of the service of warm workers ----------------===//
 //
 // The socket is in a folder that only the user can enter. Its name is a hash of
-// all that a worker cannot change for a job: incc's files, the user, limits,
-// namespaces, and the variables by which programs and libraries are found. So
-// another installation or another context has another service, and a stale one
-// gets no jobs and ends.
+// everything that a worker cannot change from job to job: incc's files, the
+// user, limits, namespaces, and the variables that determine where programs and
+// libraries are found. Another installation or context therefore has another
+// service, and a stale service gets no more jobs and exits.
 //
-// Who binds the socket holds a lock of the folder, and starts the service with
-// the socket as an open file: what connects from then on waits in its queue.
+// The process that binds the socket holds a lock on the folder, and starts the
+// service with the socket as an open file. Connections that are made from then
+// on wait in the socket's queue.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,17 +44,17 @@ namespace {
 /// busy with other jobs, and from a worker that uses no processor time.
 constexpr int Patience = 30;
 
-/// Variables that workers do not take from each job, since programs and libraries keep what they
-/// were at the start.
-constexpr std::string_view Kept[] = {"PATH=", "HOME=",  "LANG",          "LC_",
-                                     "LD_",   "XDG_",   "MALLOC_",       "GLIBC_",
-                                     "ASAN_", "UBSAN_", "INCC_KEY_FILE="};
+/// Prefixes of variables that a worker cannot take from each job, because programs and libraries
+/// read them only at start-up.
+constexpr std::string_view InheritedVariables[] = {"PATH=", "HOME=",  "LANG",          "LC_",
+                                                   "LD_",   "XDG_",   "MALLOC_",       "GLIBC_",
+                                                   "ASAN_", "UBSAN_", "INCC_KEY_FILE="};
 
-/// The folder of sockets, "" if there is none that only this user can enter.
+/// Returns the folder of sockets, "" if there is none that only this user can enter.
 std::string runFolder() {
-  constexpr size_t MostOfAddress = 70;
+  constexpr size_t MaxBaseLength = 70;
   std::string Base = variable("XDG_RUNTIME_DIR");
-  bool Usable = Base.starts_with('/') && Base.size() < MostOfAddress;
+  bool Usable = Base.starts_with('/') && Base.size() < MaxBaseLength;
   std::string Folder = Usable ? Base + "/incc" : "/tmp/incc-run-" + std::to_string(geteuid());
   if (mkdir(Folder.c_str(), 0700) != 0 && errno != EEXIST)
     return "";
@@ -63,14 +64,15 @@ std::string runFolder() {
   return Own ? Folder : "";
 }
 
-/// A hash of what a worker has from its start.
+/// Returns a hash of everything that a worker inherits at its start.
 std::string contextOf(const Python &Python) {
   Blake2b Hash(/*Size=*/12);
   Hash.addField(installation(Python));
   for (char **Entry = environ; *Entry; ++Entry)
-    if (std::any_of(std::begin(Kept), std::end(Kept), [&](std::string_view Beginning) {
-          return std::string_view(*Entry).starts_with(Beginning);
-        }))
+    if (std::any_of(std::begin(InheritedVariables), std::end(InheritedVariables),
+                    [&](std::string_view Beginning) {
+                      return std::string_view(*Entry).starts_with(Beginning);
+                    }))
       Hash.addField(*Entry);
   for (const char *Name : {"mnt", "pid", "user", "net", "cgroup", "time_for_children"}) {
     struct stat Status;
@@ -85,7 +87,7 @@ std::string contextOf(const Python &Python) {
     readFile(File, Text);
     Hash.addField(Text);
   }
-  // Users, rights, umask, processors.
+  // Users, capabilities, umask and processors.
   std::string Text;
   readFile("/proc/self/status", Text);
   for (size_t Start = 0, End; (End = Text.find('\n', Start)) != Text.npos; Start = End + 1) {
@@ -98,7 +100,7 @@ std::string contextOf(const Python &Python) {
   return Hash.hex();
 }
 
-/// The numbers of /proc/PROCESS/stat from the third on: state, parent, group, session …
+/// Returns the fields of /proc/PROCESS/stat from the third on: state, parent, group, session …
 Words statOf(pid_t Process) {
   std::string Text;
   Words Result;
@@ -112,8 +114,8 @@ Words statOf(pid_t Process) {
   return Result;
 }
 
-/// The process group of the outermost process of this session but its leader: that of the build,
-/// even if it starts each compilation in a group of its own.
+/// Returns the process group of the outermost process in this session below the session's leader.
+/// That is the build's group, even if the build starts each compilation in a group of its own.
 pid_t groupOfBuild() {
   pid_t Session = getsid(0), Process = getpid(), Group = getpgrp();
   while (Process != Session) {
@@ -137,17 +139,17 @@ bool setAddress(sockaddr_un &Address, const std::string &Path) {
 
 int openSocket() {
   int Socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  // Not a standard stream, which may be closed.
+  // Do not use the number of a standard stream that happens to be closed.
   int Moved = Socket < 0 ? -1 : fcntl(Socket, F_DUPFD_CLOEXEC, 3);
   if (Socket >= 0)
     close(Socket);
   return Moved;
 }
 
-/// Removes the sockets in a locked folder that services left which were killed.
+/// Removes the sockets of killed services from a locked folder.
 void removeDeadSockets(const std::string &Folder) {
-  // No service has a socket of datagrams. So one that is alive never notices the attempt, which
-  // fails in another way.
+  // The attempt to connect a datagram socket fails in any case, because services listen on stream
+  // sockets. A live service does not notice it, and only a dead one's socket gives ECONNREFUSED.
   int Socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   DIR *Files = Socket < 0 ? nullptr : opendir(Folder.c_str());
   while (dirent *File = Files ? readdir(Files) : nullptr) {
@@ -166,7 +168,7 @@ void removeDeadSockets(const std::string &Folder) {
     close(Socket);
 }
 
-/// A connection to a service of this user, -1 if there is none.
+/// Connects to a service of this user. Returns -1 if there is none.
 int connectTo(const std::string &Path) {
   sockaddr_un Address;
   int Socket = setAddress(Address, Path) ? openSocket() : -1;
@@ -183,7 +185,7 @@ int connectTo(const std::string &Path) {
   return -1;
 }
 
-/// Closes all open files but standard streams and one.
+/// Closes all open files except the standard streams and `Keep`.
 void closeOthers(int Keep) {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, 3U, static_cast<unsigned>(Keep) - 1, 0) == 0 || Keep == 3)
@@ -195,8 +197,8 @@ void closeOthers(int Keep) {
       close(File);
 }
 
-/// Starts the service with a listening socket. It belongs to no terminal and no build: it has none
-/// of their files open, and is nobody's child.
+/// Starts the service with a listening socket. The service has no terminal, no parent in the build,
+/// and none of the build's files open.
 bool startService(const Python &Python, int Listener) {
   Words Argv = pythonCommand(Python, "job", "serve", {std::to_string(Listener)});
   pid_t Process = fork();
@@ -227,7 +229,7 @@ bool startService(const Python &Python, int Listener) {
   return true;
 }
 
-/// A connection to the service, which is started if there is none; -1 if it cannot be.
+/// Connects to the service, and starts it first if necessary. Returns -1 if that fails.
 int connectOrStart(const Python &Python) {
   std::string Folder = runFolder();
   if (Folder.empty())
@@ -239,7 +241,7 @@ int connectOrStart(const Python &Python) {
   int Lock = open(Folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (Lock < 0)
     return -1;
-  // It is held for moments only.
+  // Others hold the lock only briefly.
   bool Locked = false;
   for (int Try = 0; Try < 200 && !(Locked = flock(Lock, LOCK_EX | LOCK_NB) == 0); ++Try)
     usleep(5000);
@@ -264,7 +266,7 @@ int connectOrStart(const Python &Python) {
   return Socket;
 }
 
-/// Sends a text, with our standard output and error if they are wanted.
+/// Sends a text, with our standard output and error as open files if `Streams`.
 bool send(int Socket, const std::string &Text, bool Streams) {
   iovec Part = {const_cast<char *>(Text.data()), Text.size()};
   msghdr Message = {};
@@ -286,7 +288,8 @@ bool send(int Socket, const std::string &Text, bool Streams) {
                       send(Socket, Text.substr(Sent), /*Streams=*/false));
 }
 
-/// What the job needs: where it is, whose build it belongs to, and our environment. First its size.
+/// Returns the request: its size, then the job's folder, the build's process group, and our
+/// environment.
 std::string requestOf(const std::string &Scratch, bool Shown) {
   std::string Text = Scratch + '\0' + std::to_string(groupOfBuild()) + '\0' + (Shown ? '1' : '0');
   for (char **Entry = environ; *Entry; ++Entry)
@@ -296,7 +299,8 @@ std::string requestOf(const std::string &Scratch, bool Shown) {
   return Size + Text;
 }
 
-/// The processor time of a process and its ended children, in ticks; "" if it is gone, or stopped.
+/// Returns the processor time of a process and its ended children, in ticks; "" if the process has
+/// ended or is stopped.
 std::string progressOf(pid_t Process) {
   Words Stat = statOf(Process);
   if (Stat.size() < 15 || Stat[0] == "T" || Stat[0] == "Z")
@@ -304,27 +308,27 @@ std::string progressOf(pid_t Process) {
   return Stat[11] + " " + Stat[12] + " " + Stat[13] + " " + Stat[14];
 }
 
-/// INCC_MAX_SECONDS (driver/builds/limits.py).
+/// Returns the limit INCC_MAX_SECONDS (see driver/builds/limits.py).
 long maxSeconds() {
   std::string Text = variable("INCC_MAX_SECONDS");
   bool Decimal = !Text.empty() && Text.size() < 9 && std::all_of(Text.begin(), Text.end(), isdigit);
   return Decimal ? atol(Text.c_str()) : 600;
 }
 
-/// Waits for the answers: "A", the worker's number and a line's end; then a status and a line's
-/// end.
+/// Waits for the two lines of the answer: "A" and the worker's process number when it takes the
+/// job, then the status.
 Served answer(int Socket, Processes &Children, int &Status) {
   time_t Start = time(nullptr);
-  std::string Said, Progress;
+  std::string Answer, Progress;
   while (true) {
     int Ready = Children.waitFor(Socket, Patience * 1000);
     if (Children.interrupted())
       return Served::Interrupted;
-    size_t End = Said.find('\n');
+    size_t End = Answer.find('\n');
     if (Ready == 0) {
-      std::string Now = End == Said.npos ? "" : progressOf(atoi(Said.c_str() + 1));
+      std::string Now = End == Answer.npos ? "" : progressOf(atoi(Answer.c_str() + 1));
       if (Now.empty() || Now == Progress) {
-        // The job is ours again: the worker must leave its files alone.
+        // Take the job back, so that the worker leaves its files alone.
         (void)!::send(Socket, "-", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
         return Served::No;
       }
@@ -337,15 +341,15 @@ Served answer(int Socket, Processes &Children, int &Status) {
       continue;
     if (Count <= 0)
       break;
-    Said.append(Buffer, Count);
-    End = Said.find('\n');
-    if (End != Said.npos && Said.find('\n', End + 1) != Said.npos) {
-      Status = atoi(Said.c_str() + End + 1);
+    Answer.append(Buffer, Count);
+    End = Answer.find('\n');
+    if (End != Answer.npos && Answer.find('\n', End + 1) != Answer.npos) {
+      Status = atoi(Answer.c_str() + End + 1);
       return Served::Done;
     }
   }
   long Limit = maxSeconds();
-  bool Taken = Said.find('\n') != Said.npos;
+  bool Taken = Answer.find('\n') != Answer.npos;
   return Taken && Limit && time(nullptr) - Start >= Limit ? Served::TooLong : Served::No;
 }
 

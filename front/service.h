@@ -1,9 +1,9 @@
-//===- service.h - Analysis by warm workers ---------------------*- C++ -*-===//
+//===- service.h - Client of the service of warm workers --------*- C++ -*-===//
 //
-// The first compilation of a build starts a service, whose workers have all of
-// Python loaded (driver/builds/service.py); it and later ones hand their jobs
-// to it through a socket. Without a service each compilation starts a Python
-// of its own, so everything here may fail.
+// The first compilation of a build starts a service whose workers have loaded
+// all of the Python code (driver/builds/service.py). That compilation and later
+// ones send their jobs to it through a socket. All of this may fail: without a
+// service, each compilation starts its own Python.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,16 +17,17 @@
 
 namespace incc {
 
-/// How a job that was handed to the service ended.
+/// The outcome of a job that was sent to the service.
 enum class Served {
-  No,          ///< no service, or the worker crashed: the job is still to be done
-  Done,        ///< the worker has reported, and logged what is not analysed
-  TooLong,     ///< the worker was ended by the limit of time
+  No,          ///< no service, or the worker crashed: the caller must do the job
+  Done,        ///< the worker has written the report, and logged what it could not analyse
+  TooLong,     ///< the worker reached the time limit
   Interrupted, ///< a signal asked this process to stop
 };
 
-/// Has the sealed job in `Scratch`/job done, and waits for it. `Shown`: reports or messages go to
-/// our standard output and error. `Status` is 0 after a job without problems.
+/// Sends the sealed job in `Scratch`/job to the service and waits until it is done. With `Shown`,
+/// reports or messages go to our standard output and error. `Status` is 0 after a job without
+/// problems.
 Served serve(const Python &Python, const std::string &Scratch, bool Shown, Processes &Children,
              int &Status);
 

@@ -1,14 +1,15 @@
-//===- sub.cpp - Looking at what gcc's driver starts ----------------------===//
+//===- sub.cpp - Interception of gcc's sub-commands -----------------------===//
 //
-// With `-wrapper`, gcc's driver starts its sub-commands through another program.
-// Here that notes the command of a compiler proper and keeps the text that goes
-// to the assembler, and then becomes the sub-command: the process that the
-// driver waits for, and whose death by a signal it reports, is the right one.
+// With `-wrapper`, gcc's driver starts its sub-commands through another
+// program. That program is incc. It records the command of a compiler proper,
+// keeps a copy of the text that goes to the assembler, and then replaces itself
+// by the sub-command. The driver therefore waits for the right process, and
+// reports the right process if it dies by a signal.
 //
-// Nothing of this may be seen by what is started. The driver tells its options
-// to sub-commands in COLLECT_GCC_OPTIONS, which LTO writes into objects, and
-// names the wrapper in messages when a sub-command crashes. So the wrapper has
-// the name of a compiler proper, found in a folder in front of PATH, and the
+// The sub-command must not notice any of this. The driver passes its options to
+// sub-commands in COLLECT_GCC_OPTIONS, which LTO writes into objects, and it
+// prints the wrapper's name when a sub-command crashes. Therefore the wrapper
+// has the name of a compiler proper, in a folder at the start of PATH, and the
 // sub-command gets PATH and COLLECT_GCC_OPTIONS without it.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +33,7 @@ using namespace incc;
 
 namespace {
 
-/// The compilers proper of gcc: what they write is assembly.
+/// gcc's compilers proper, which write assembly.
 constexpr std::array<std::string_view, 13> Proper = {
     "cc1", "cc1plus", "cc1obj", "cc1objplus", "f951",  "gnat1", "d21",
     "go1", "cc1gm2",  "gm2",    "crab1",      "rust1", "cobol1"};
@@ -40,9 +41,9 @@ constexpr std::array<std::string_view, 13> Proper = {
 std::string notesOf(const std::string &Scratch) { return Scratch + "/subs"; }
 std::string missingOf(const std::string &Scratch) { return Scratch + "/missing"; }
 
-/// Notes a sub-command, with one write: those of a pipe run at the same time.
+/// Records a sub-command with a single write, because the commands of a pipeline run concurrently.
 void note(const std::string &Scratch, const SubCommand &Command) {
-  std::string Text = {static_cast<char>(Command.What)};
+  std::string Text = {static_cast<char>(Command.Program)};
   Text += std::to_string(Command.Argv.size()) + '\0';
   Text += Command.Kept + '\0';
   for (const std::string &Word : Command.Argv)
@@ -50,9 +51,9 @@ void note(const std::string &Scratch, const SubCommand &Command) {
   appendFile(notesOf(Scratch), Text);
 }
 
-/// Passes on what comes from a pipe, and keeps it. Ends when the reader does, so that the writer
-/// sees a broken pipe as it would without this process.
-[[noreturn]] void passOn(int From, int To, const std::string &Kept) {
+/// Copies a pipe to `To` and to a file. Ends when the reader of `To` does, so that the writer sees
+/// a broken pipe as it would without this process.
+[[noreturn]] void copyPipe(int From, int To, const std::string &Kept) {
   int File = open(Kept.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   static char Buffer[1 << 16];
   ssize_t Count;
@@ -60,7 +61,7 @@ void note(const std::string &Scratch, const SubCommand &Command) {
     if (Count < 0)
       continue;
     if (File >= 0 && !writeAll(File, {Buffer, static_cast<size_t>(Count)})) {
-      // The disk is full. What is there is not the text, and nobody may take it for that.
+      // The disk is full. Remove the file, since an incomplete text must not be analysed.
       close(File);
       File = -1;
       unlink(Kept.c_str());
@@ -71,7 +72,7 @@ void note(const std::string &Scratch, const SubCommand &Command) {
   _exit(0);
 }
 
-/// Puts a process behind our standard output that keeps what goes through.
+/// Redirects our standard output through a process that keeps a copy.
 bool keepOutput(const std::string &Kept) {
   int Pipe[2];
   if (!openPipe(Pipe))
@@ -84,10 +85,11 @@ bool keepOutput(const std::string &Kept) {
   }
   if (Process == 0) {
     close(Pipe[1]);
-    // The compiler's messages are its own; who waits for them to end must not wait for us.
+    // Close standard error: a program that reads the compiler's messages to their end must not wait
+    // for this process.
     close(2);
     signal(SIGPIPE, SIG_IGN);
-    passOn(Pipe[0], 1, Kept);
+    copyPipe(Pipe[0], 1, Kept);
   }
   dup2(Pipe[1], 1);
   close(Pipe[0]);
@@ -134,10 +136,11 @@ std::string incc::assemblerInput(const Words &Argv) {
 
 void incc::runSubCommand(const Words &Argv, const std::string &Scratch) {
   hideWrapper(Scratch);
-  // A driver that is stopped leaves its sub-commands running, and they would write into our folder.
+  // A driver that is killed does not stop its sub-commands, which would go on writing into our
+  // folder.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::string_view Program = Argv.empty() ? std::string_view() : baseName(Argv[0]);
-  // A limit on the size of files must end what is started, if it comes to that, not us.
+  // A limit on file sizes must end the sub-command, not this process.
   struct sigaction Ignored = {}, Before;
   Ignored.sa_handler = SIG_IGN;
   sigaction(SIGXFSZ, &Ignored, &Before);
@@ -147,19 +150,19 @@ void incc::runSubCommand(const Words &Argv, const std::string &Scratch) {
     note(Scratch, {SubCommand::Compiler, Piped && keepOutput(Kept) ? Kept : "", Argv});
   } else if (Program == "as" || Program.ends_with("-as")) {
     std::string File = assemblerInput(Argv);
-    // A second name would not do: the driver has the next source's text written to the same file.
+    // A hard link is not enough: the driver writes the next source's text to the same file.
     bool Keeps = !File.empty() && isFile(File) && copyFile(File, Kept);
     note(Scratch, {SubCommand::Assembler, Keeps ? Kept : "", Argv});
   }
   sigaction(SIGXFSZ, &Before, nullptr);
   if (!Argv.empty())
     execvp(Argv[0].c_str(), pointers(Argv).data());
-  // The driver says that better, and in the user's language, when it is asked again.
+  // The driver will report this itself, in the user's language, when it runs again without incc.
   writeFile(missingOf(Scratch), "");
   _exit(1);
 }
 
-bool incc::missedSubCommand(const std::string &Scratch) { return isThere(missingOf(Scratch)); }
+bool incc::isSubCommandMissing(const std::string &Scratch) { return exists(missingOf(Scratch)); }
 
 std::vector<SubCommand> incc::subCommands(const std::string &Scratch) {
   std::vector<SubCommand> Result;
@@ -177,7 +180,7 @@ std::vector<SubCommand> incc::subCommands(const std::string &Scratch) {
   while (Position < Notes.size()) {
     std::string Head = next();
     SubCommand Command;
-    Command.What = static_cast<SubCommand::Kind>(Head[0]);
+    Command.Program = static_cast<SubCommand::Kind>(Head[0]);
     Command.Kept = next();
     for (int Count = atoi(Head.c_str() + 1); Count > 0 && Position < Notes.size(); --Count)
       Command.Argv.push_back(next());

@@ -1,4 +1,4 @@
-//===- text.cpp - Words, names of files and how they are quoted -----------===//
+//===- text.cpp - Words, paths and quoting --------------------------------===//
 
 #include "text.h"
 
@@ -41,7 +41,7 @@ std::string incc::absolute(const std::string &Path, const std::string &Folder) {
 Words incc::splitShell(const std::string &Text, std::string &Error) {
   Words Result;
   std::string Word;
-  bool Inside = false; // of a word, which may be empty: ''
+  bool Inside = false; // inside a word, which may be empty: ''
   char Quote = 0;
   for (size_t I = 0; I < Text.size(); ++I) {
     char C = Text[I];
@@ -119,13 +119,13 @@ Words incc::splitResponseFile(const std::string &Text) {
 
 namespace {
 
-/// A file may name others, and itself, even several times; gcc gives up after 2000 of them.
+/// A response file may name others and itself, even several times. gcc gives up after 2000 files.
 constexpr int Deepest = 16, MostFiles = 2000;
 
 void expand(const Words &Arguments, int Depth, int &Files, Words &Result, bool &Unread) {
   for (const std::string &Argument : Arguments) {
     std::string Text;
-    if (!Argument.starts_with("@") || !isThere(Argument.substr(1))) {
+    if (!Argument.starts_with("@") || !exists(Argument.substr(1))) {
       Result.push_back(Argument);
     } else if (Depth == Deepest || ++Files > MostFiles || !isFile(Argument.substr(1)) ||
                !readFile(Argument.substr(1), Text)) {
@@ -137,7 +137,7 @@ void expand(const Words &Arguments, int Depth, int &Files, Words &Result, bool &
   }
 }
 
-/// How many bytes the character of UTF-8 at the start of a text has, 0 if there is none.
+/// Returns the length in bytes of the UTF-8 character at the start of a text, 0 if it is invalid.
 size_t character(std::string_view Text) {
   auto byte = [&](size_t I) { return I < Text.size() ? static_cast<unsigned char>(Text[I]) : 0u; };
   auto follows = [&](size_t I) { return (byte(I) & 0xC0) == 0x80; };
@@ -147,7 +147,7 @@ size_t character(std::string_view Text) {
   if (First >= 0xC2 && First <= 0xDF)
     return follows(1) ? 2 : 0;
   if (First >= 0xE0 && First <= 0xEF) {
-    // Not what has a shorter form, and no halves of UTF-16.
+    // Reject overlong encodings and surrogates.
     if ((First == 0xE0 && byte(1) < 0xA0) || (First == 0xED && byte(1) >= 0xA0))
       return 0;
     return follows(1) && follows(2) ? 3 : 0;

@@ -1,4 +1,4 @@
-//===- text.h - Words, names of files and how they are quoted ---*- C++ -*-===//
+//===- text.h - Words, paths and quoting ------------------------*- C++ -*-===//
 
 #ifndef INCC_FRONT_TEXT_H
 #define INCC_FRONT_TEXT_H
@@ -9,39 +9,41 @@
 
 namespace incc {
 
-/// Arguments of a command. They may hold any bytes but NUL.
+/// The arguments of a command. They may contain any byte except NUL.
 using Words = std::vector<std::string>;
 
-/// A variable of the environment, "" if it is not set.
+/// Returns an environment variable, "" if it is not set.
 std::string variable(const char *Name);
 
-/// Whether a variable is set to something else than nothing or 0.
+/// Returns true if a variable is set to something other than "" or "0".
 bool isOn(const char *Name);
 
-/// The last part of a path.
+/// Returns the last component of a path.
 std::string_view baseName(std::string_view Path);
 
-/// What stands before the last part of a path, "." if nothing does.
+/// Returns the path of the parent folder, "." if the path has only one component.
 std::string folderOf(const std::string &Path);
 
-/// What follows the last dot of a path's last part, "" if there is none.
+/// Returns the text after the last dot of a path's last component, "" if there is none.
 std::string_view ending(std::string_view Path);
 
-/// `Path`, which may be relative to `Folder`.
+/// Returns `Path` as an absolute path, relative to `Folder` unless it is absolute already.
 std::string absolute(const std::string &Path, const std::string &Folder);
 
-/// Words with blanks between them, quoted as in a shell (Python's shlex.split). `Error` says what
-/// is wrong with the quotes, if anything is.
+/// Splits a text into words by the rules of a shell (Python's shlex.split). If a quotation is not
+/// closed, `Error` describes the problem.
 Words splitShell(const std::string &Text, std::string &Error);
 
-/// Words of a response file (libiberty's buildargv): quotes and backslashes keep what they hold.
+/// Splits the text of a response file into words. Quotes and backslashes preserve blanks, as in
+/// libiberty's buildargv.
 Words splitResponseFile(const std::string &Text);
 
-/// `Arguments` with those of response files in their places. `Unread`: there is one that was not
-/// read, because it is no file; who else reads a pipe would take it from the compiler.
+/// Returns `Arguments` with response files replaced by their contents. Sets `Unread` if one was not
+/// read because it is no regular file: reading a pipe would take its contents away from the
+/// compiler.
 Words expanded(const Words &Arguments, bool &Unread);
 
-/// A string of JSON. Bytes that are not UTF-8 become \udcXX, as Python's surrogateescape has them.
+/// Returns a JSON string. Bytes that are not UTF-8 become \udcXX, as with Python's surrogateescape.
 std::string quoted(std::string_view Text);
 
 } // namespace incc

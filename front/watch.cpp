@@ -1,4 +1,4 @@
-//===- watch.cpp - Outliving the part of incc that is Python --------------===//
+//===- watch.cpp - Surviving a crash of the Python part -------------------===//
 
 #include "watch.h"
 
@@ -18,20 +18,20 @@ using namespace incc;
 
 namespace {
 
-/// What Python has told, each a letter, a number and the end of a line.
-struct Told {
-  bool Ended = false;    ///< E: it ends, or becomes another program, on purpose
-  pid_t Compiler = 0;    ///< P: the compiler's process
-  bool Finished = false; ///< S: the compiler's status, as waitpid(2) has it
+/// Python's reports. Each is a letter, a number and a newline.
+struct WatchReport {
+  bool Ended = false;    ///< E: Python exits, or executes another program, on purpose
+  pid_t Compiler = 0;    ///< P: the compiler's process ID
+  bool Finished = false; ///< S: the compiler's status in waitpid(2)'s form
   int Status = 0;
 };
 
-Told readTold(int Pipe) {
+WatchReport readReport(int Pipe) {
   std::string Text;
-  // Somebody may have the other end still, and nothing to say.
+  // Another process may still hold the other end open without writing.
   fcntl(Pipe, F_SETFL, O_NONBLOCK);
   readAll(Pipe, Text);
-  Told Result;
+  WatchReport Result;
   for (size_t Start = 0, End; (End = Text.find('\n', Start)) != Text.npos; Start = End + 1) {
     int Number = atoi(Text.c_str() + Start + 1);
     if (Text[Start] == 'E')
@@ -44,7 +44,7 @@ Told readTold(int Pipe) {
   return Result;
 }
 
-/// Removes the temporary folders of a process that is no more (session.py, assembler.py name them).
+/// Removes the temporary folders of an ended process (session.py and assembler.py name them).
 void removeScratchOf(pid_t Process) {
   std::string Beginning = "incc-" + std::to_string(Process) + "-";
   for (const std::string &Place : {variable("TMPDIR"), std::string("/tmp")}) {
@@ -56,7 +56,7 @@ void removeScratchOf(pid_t Process) {
       if (std::string_view(Entry->d_name).starts_with(Beginning))
         Found.push_back(Place + "/" + Entry->d_name);
     closedir(Entries);
-    // Others may make folders of such names there.
+    // Other users may create folders with such names there.
     for (const std::string &Folder : Found)
       if (isPrivate(Folder))
         removeTree(Folder);
@@ -77,7 +77,7 @@ std::string incc::runWatched(const Python &Python, const Words &Argv, bool Stric
     return "python3: " + std::string(strerror(ENOENT));
   if (!openPipe(Pipe))
     return strerror(errno);
-  // The compiler is Python's child; should Python end, it becomes ours.
+  // If Python ends, its child, the compiler, becomes ours.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Processes Children;
   fcntl(Pipe[1], F_SETFD, 0);
@@ -93,28 +93,28 @@ std::string incc::runWatched(const Python &Python, const Words &Argv, bool Stric
   }
   pid_t Process = Children.child();
   int Ended = Children.wait();
-  Told Said = readTold(Pipe[0]);
+  WatchReport Report = readReport(Pipe[0]);
   close(Pipe[0]);
-  if (Said.Ended || Children.interrupted())
+  if (Report.Ended || Children.interrupted())
     Processes::endAs(Ended);
   std::string Why = WIFSIGNALED(Ended)
                         ? "Python was ended by signal " + std::to_string(WTERMSIG(Ended))
                         : "Python failed";
-  if (!Said.Compiler) {
+  if (!Report.Compiler) {
     removeScratchOf(Process);
     Children.release();
     return Why;
   }
-  if (!Said.Finished) {
-    Children.adopt(Said.Compiler);
-    Said.Status = Children.wait();
+  if (!Report.Finished) {
+    Children.adopt(Report.Compiler);
+    Report.Status = Children.wait();
   }
   removeScratchOf(Process);
-  if (Said.Status == 0 && !Children.interrupted()) {
+  if (Report.Status == 0 && !Children.interrupted()) {
     warn("not analysed: " + Why);
     exit(Strict ? 1 : 0);
   }
-  Processes::endAs(Said.Status);
+  Processes::endAs(Report.Status);
 }
 
 void incc::leaveWatch() {

@@ -1,9 +1,9 @@
-//===- watch.h - Outliving the part of incc that is Python ------*- C++ -*-===//
+//===- watch.h - Surviving a crash of the Python part -----------*- C++ -*-===//
 //
-// In the full mode Python runs the compiler. What ends Python in the middle, a
-// limit of the system or a mistake in a library, must not take the compilation
-// with it: so it is a child of this program, and tells it through a pipe what
-// became of the compiler. Python's side is driver/builds/watched.py.
+// In the full mode Python runs the compiler. A system limit or a bug in a
+// library may end Python at any time, and must not end the compilation with it.
+// Python is therefore a child of this program, and reports the compiler's
+// progress to it through a pipe. driver/builds/watched.py is Python's side.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,18 @@
 
 namespace incc {
 
-/// The variable that has the number of the pipe's end.
+/// The variable that holds the file descriptor of the pipe's end for writing.
 constexpr const char *WatchVariable = "INCC_WATCH";
 
-/// Runs Python, and ends this process as it ends, or, where that was not on purpose, as the
-/// compiler ends. Returns only where no compiler was started, with the reason.
+/// Runs Python and ends this process as Python ended or, if Python did not end on purpose, as the
+/// compiler ended. Returns only if no compiler was started, with the reason.
 std::string runWatched(const Python &Python, const Words &Argv, bool Strict);
 
-/// Says something of the full mode: in the file that INCC_LOG names, else on standard error.
+/// Writes a warning of the full mode to the file that INCC_LOG names, else to standard error.
 void warn(const std::string &What);
 
-/// For a process that takes Python's place: it ends on purpose, and what it starts has no part in
-/// this.
+/// Leaves the watch, for a process that replaces Python: it ends on purpose, and its children do
+/// not inherit the pipe.
 void leaveWatch();
 
 } // namespace incc
