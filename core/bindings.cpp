@@ -28,8 +28,8 @@ namespace {
 
 // --- BoundKernel to Kernel --------------------------------------------------------------------
 
-/// An integer of an array as T, or ValueError. Displacements, constants and coefficients (int64_t)
-/// are taken modulo 2^64: whether -8 or 2^64 - 8 is meant is the same address.
+/// Converts an integer of an array to T, or raises ValueError. Displacements, constants and
+/// coefficients (int64_t) are taken modulo 2^64: -8 and 2^64 - 8 are the same address.
 template <typename T> T toInteger(PyObject *Object, const char *Array) {
   auto Fail = [&](const char *What) {
     PyErr_Clear();
@@ -53,8 +53,8 @@ template <typename T> T toInteger(PyObject *Object, const char *Array) {
   }
 }
 
-/// A field's name, as C++ and Python have it. There are a hundred for each kernel, so that the
-/// strings are made once, under Python's lock.
+/// A field's name in C++ and in Python. A kernel has a hundred fields, so the strings are made
+/// once, under Python's lock.
 struct FieldName {
   const char *Text;
   PyObject *Object;
@@ -77,7 +77,7 @@ py::object attribute(py::handle Bound, FieldName Name) {
   return py::reinterpret_steal<py::object>(Object);
 }
 
-/// Enumerators are numbers of 32 bits; validate() says whether there are such.
+/// Reads an enumerator as a 32-bit number; validate() checks that it exists.
 template <typename T> void read(py::handle Bound, FieldName Name, T &To) {
   using Number = std::conditional_t<std::is_enum_v<T>, int32_t, T>;
   To = static_cast<T>(toInteger<Number>(attribute(Bound, Name).ptr(), Name.Text));
@@ -134,7 +134,7 @@ Pipeline readPipeline(py::handle BoundKernel) {
   return P;
 }
 
-/// The numbers of a Kernel and of a Pipeline of which nothing is said, by their names.
+/// Returns the default values of the numeric fields of Kernel and Pipeline, by name.
 py::tuple defaults() {
   Kernel K;
   Pipeline P;
@@ -286,7 +286,7 @@ py::tuple toUops(const std::vector<StartedUop> &Uops, py::handle UopClass, py::h
   });
 }
 
-/// The classes that a simulation's results are made of.
+/// The Python classes of a simulation's results.
 struct SimulationClasses {
   py::handle Fraction, Event, Uop, UopInput, UopsBySource, LostSlots, Simulation, Statistics, Usage,
       Mappings, Wait, Pressure, SequenceStep;
@@ -299,7 +299,7 @@ SimulationClasses classesOf(const py::tuple &Classes) {
           Classes[7], Classes[8], Classes[9], Classes[10], Classes[11], Classes[12]};
 }
 
-/// Counters as the Record that has a field for each.
+/// Converts counters to the Record that has a field for each.
 template <size_t N> py::object toCounters(const std::array<int64_t, N> &Counted, py::handle Class) {
   auto Make = [&](auto... Number) { return Record(Class)(Number...); };
   return std::apply(Make, Counted);
@@ -315,7 +315,7 @@ py::object toBounds(const Bounds &B, py::handle Fraction, py::handle BoundsClass
                              toFraction(B.LoopCarried, Fraction));
 }
 
-/// (how many, in how many cycles), without those of no cycle.
+/// Converts a histogram to pairs (count, cycles), without counts that never occurred.
 py::tuple toHistogram(const std::vector<int64_t> &Cycles) {
   py::list Result;
   for (size_t Count = 0; Count < Cycles.size(); ++Count)
@@ -363,7 +363,7 @@ py::object toStatistics(const Statistics &S, bool Pressure, const SimulationClas
       std::move(Why));
 }
 
-/// `Counted`: Python's statistics, or None.
+/// `Counted` is Python's statistics, or None.
 py::object toSimulation(const Kernel &K, const Simulation &S, const SimulationClasses &Classes,
                         py::object Counted = py::none()) {
   auto ToInt = [](int64_t Value) { return py::int_(Value); };

@@ -18,7 +18,7 @@ bool isOwn(const std::string &Argument);
 /// the option before it (-Xlinker --analyze) stays in the rest.
 void split(const Words &Arguments, Words &Own, Words &Rest);
 
-/// What a compiler command will do, as far as its arguments tell without asking the compiler.
+/// The actions of a compiler command, as far as its arguments tell without asking the compiler.
 struct Command {
   enum class Stop { Object, Assembly, Link };
 

@@ -161,7 +161,7 @@ __attribute__((constructor)) void prepare() {
 
 // --- the program to be executed ----------------------------------------------------------------
 
-/// How a file can be executed.
+/// The properties of a file as a program.
 struct Executable {
   /// The kernel can execute the file.
   bool Runs = false;

@@ -171,7 +171,7 @@ def _read(comment: str, at: int) -> _Clauses:
         else:
             for core in re.split(r"[\s,]+", value):
                 if not _WORD.fullmatch(core):
-                    raise _MarkSyntaxError(f"{core!r} is no name of a core", begin)
+                    raise _MarkSyntaxError(f"{core!r} is not the name of a core", begin)
                 mcpu.append(core)
         at = closing + 1
     return _Clauses(name, tuple(dict.fromkeys(mcpu)), trip, tuple(expected))

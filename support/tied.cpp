@@ -1,9 +1,10 @@
-//===- tied.cpp - A program that dies with the process that started it ----===//
+//===- tied.cpp - Run a program that dies with its starter ----------------===//
 //
-// `tied PARENT SIGNAL PROGRAM NAME ARGUMENT…` becomes PROGRAM, called NAME, and has the kernel send
-// it a signal when the process PARENT ends, however that ends. Python starts assemblers and
-// compilers through it (support/signals.py), since it cannot run code between fork and exec without
-// a copy of itself.
+// `tied PARENT SIGNAL PROGRAM NAME ARGUMENT…` replaces itself by PROGRAM,
+// called NAME, after asking the kernel to send it a signal when the process
+// PARENT ends for any reason. Python starts assemblers and compilers through it
+// (support/signals.py), since it cannot run code between fork and exec without
+// copying itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@ int main(int Count, char **Values) {
     return 2;
   prctl(PR_SET_PDEATHSIG, atoi(Values[2]));
   if (getppid() != atoi(Values[1]))
-    return 127; // it has ended already
+    return 127; // the parent has ended already
   execv(Values[3], Values + 4);
   return 127;
 }

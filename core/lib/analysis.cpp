@@ -1,4 +1,4 @@
-//===- analysis.cpp - Every bound of a kernel -----------------------------===//
+//===- analysis.cpp - All bounds of a kernel ------------------------------===//
 
 #include "incc/analysis.h"
 
@@ -20,8 +20,8 @@ KernelInfo incc::computeKernelInfo(const Kernel &K, bool LoadAddresses, bool Sto
   return Info;
 }
 
-/// Returns the work of ports at the places of arrays that are assumed: the bounds assume the best
-/// places or, like the simulation, likely ones.
+/// Returns the ports' work for the assumed places of arrays. The bounds assume the best places or,
+/// like the simulation, likely ones.
 static PortWork assumedWork(const Kernel &K, const LineCrossings &Lines) {
   return K.LinePlaces == LikelyPlace ? portWork(K, Lines.Expected, Lines.ExpectedIterations)
                                      : portWork(K, Lines.Best, Lines.Iterations);

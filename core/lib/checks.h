@@ -92,7 +92,7 @@ public:
     range(Array, Values, 0, NumValuesOf<Enum> - 1);
   }
 
-  /// Checks the array of a KERNEL_START: from 0 to the number of entries, never falling.
+  /// Checks that the array of a KERNEL_START ascends from 0 to the number of entries.
   void start(const char *Array, const std::vector<int32_t> &Start, int64_t Owners,
              int64_t Entries) const {
     length(Array, Start, Owners + 1);

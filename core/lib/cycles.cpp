@@ -148,8 +148,8 @@ std::vector<Component> findComponents(const Graph &G) {
   return Result;
 }
 
-/// Makes a chain of the edges of a cycle. It begins with the first instruction in program order, so
-/// that equal cycles make equal chains.
+/// Makes a chain from the edges of a cycle. It begins with the first instruction in program order,
+/// so that equal cycles make equal chains.
 Chain makeChain(std::vector<const Edge *> Edges) {
   auto First = std::ranges::min_element(
       Edges, {}, [](const Edge *E) { return std::tuple(E->Producer, E->ProducerValue); });
@@ -300,7 +300,7 @@ Rational greatestRatio(const Component &C, Rational AtLeast) {
   }
 }
 
-/// Chains, of which only the longest is kept for each sequence of instructions and distances.
+/// A set of chains that keeps only the longest one for each sequence of instructions and distances.
 class ChainSet {
 public:
   void add(Chain C) {
@@ -399,7 +399,7 @@ private:
           if (CyclesLeft-- <= 0)
             return false;
           Path.push_back(A.E);
-          // Making a chain takes as long as visiting so many edges.
+          // Making a chain takes as long as visiting this many edges.
           StepsLeft -= static_cast<int64_t>(Path.size());
           Chains.add(makeChain(Path));
           Path.pop_back();
@@ -551,8 +551,7 @@ LoopCarried incc::findLoopCarried(const Graph &G, const ChainLimits &Limits) {
     Candidates.push_back({std::move(C), Longest.ratio()});
     Chains.add(std::move(Longest));
   }
-  // Components with greater ratios use the budget first. What they leave over is shared equally by
-  // the others.
+  // Components with greater ratios use the budget first. The others share the rest equally.
   std::ranges::stable_sort(Candidates, std::greater(), &Candidate::Ratio);
   int64_t StepsLeft = Limits.Steps, CyclesLeft = Limits.Cycles;
   for (size_t I = 0; I < Candidates.size(); ++I) {

@@ -42,7 +42,7 @@ int32_t originOf(const Kernel &K, const Dataflow &Flow, int32_t In) {
   if (K.InputKinds[In] != InputKind::Location)
     return -1;
   int32_t From = Flow.SourceOf[In].Value;
-  // The number of steps is limited because moves may form a circle.
+  // Limit the number of steps because moves may form a cycle.
   for (int32_t Steps = 0; From >= 0 && K.hasFlag(Flow.InstructionOf[From], Eliminated); ++Steps)
     From = Steps < K.numValues() && K.InputStart[From] < K.InputStart[From + 1]
                ? Flow.SourceOf[K.InputStart[From]].Value
@@ -64,8 +64,8 @@ template <typename Fn> void forEachResult(const Kernel &K, const Dataflow &Flow,
 }
 
 /// Returns the delays between groups of instructions, by input. The network that forwards results
-/// is faster within some groups of units than between them: an addition behind an addition starts
-/// earlier than any other instruction behind it.
+/// is faster within some groups of units than between them: an addition that follows an addition
+/// starts earlier than any other instruction that follows it.
 std::vector<int32_t> findDelays(const Kernel &K, const Dataflow &Flow) {
   if (std::ranges::all_of(K.ForwardDelay, [](int32_t Delay) { return Delay == 0; }))
     return {};

@@ -106,7 +106,7 @@ std::vector<bool> incc::findAddressInputs(const Kernel &K) {
       continue;
     bool IsLoad = K.valueKind(V) == ValueKind::Load;
     bool BaseLeft = K.MemoryBase[Operand] >= 0, IndexLeft = K.MemoryIndex[Operand] >= 0;
-    // Backwards, since the data of a store come before its address.
+    // Go backwards, since a store's data come before its address.
     for (int32_t In = K.InputStart[V + 1]; In-- > K.InputStart[V];) {
       if (K.InputKinds[In] == InputKind::Value)
         continue;

@@ -27,13 +27,13 @@ namespace {
 /// larger ones are rare.
 constexpr int64_t LargestElement = 8;
 
-/// The alignment of what malloc() returns on 64-bit systems (glibc; the ABI's max_align_t).
+/// The alignment of malloc()'s results on 64-bit systems (glibc; the ABI's max_align_t).
 constexpr int64_t MallocAlignment = 16;
 
 /// Loads or stores through pointers that are aligned alike.
 struct Group {
   std::vector<AccessAddress> Loads;
-  bool HasSymbol = false; ///< Or an access that is aligned for sure.
+  bool HasSymbol = false; ///< Or an access that is known to be aligned.
   bool IsAlone = false;   ///< No other group accesses the same object.
 
   const AccessAddress &smallest() const {
@@ -129,7 +129,7 @@ void CrossingCounter::count(const Group &G, bool IsOffset) {
     if (Count > WorstCount || (IsOffset && Count == WorstCount))
       std::tie(WorstCount, WorstResidue) = std::pair(Count, Residue);
   });
-  // Where a load has to cross a line, the group is a shifted view, which may begin anywhere.
+  // If a load has to cross a line, the group is a shifted view, which may begin anywhere.
   int64_t Apart = IsLikely && G.IsAlone && BestCount == 0 ? MallocAlignment : 1;
   G.forEachResidue(K.LineBytes, [&](int64_t Residue, int64_t Step) {
     for (const AccessAddress &L : G.Loads)
@@ -179,7 +179,7 @@ void CrossingCounter::setExpected() {
     Result.Expected = Result.Best = Result.Worst;
   if (!Shifted || K.LinePlaces == BestPlace || K.LinePlaces == WorstPlace)
     return;
-  // In lowest terms, so that a simulation repeats itself soon.
+  // Reduce the fraction, so that a simulation soon repeats itself.
   int64_t Unit = Result.Iterations * K.LineBytes;
   for (int64_t Count : Average)
     Unit = std::gcd(Unit, Count);

@@ -1,15 +1,15 @@
 //===- memory.cpp - Symbolic addresses and store-to-load dependencies -----===//
 //
-// To find the store that a load reads from, the registers that addresses are
-// computed from are followed symbolically through a number of iterations. Each
-// holds a linear combination of symbols, which stand for unknown values, plus a
-// constant. Values are computed modulo 2^64, as the machine does. Two addresses with
-// the same linear part differ by a known number of bytes, which is all that is
-// needed.
+// To find the store that a load reads from, this file follows the registers
+// that addresses are computed from symbolically through a number of iterations.
+// Each holds a linear combination of symbols, which stand for unknown values,
+// plus a constant. Values are computed modulo 2^64, as the machine does. Two
+// addresses with the same linear part differ by a known number of bytes, which
+// is all that is needed.
 //
 // Loaded registers are followed, too: through the store that the load reads, or
-// through an earlier load of the same bytes. So the addresses of unoptimised code,
-// which keeps its pointers on the stack, can be followed.
+// through an earlier load of the same bytes. The addresses of unoptimised code,
+// which keeps its pointers on the stack, can therefore be followed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace incc;
 
 namespace {
 
-/// The largest distance in iterations of a dependency that is looked for.
+/// The largest distance in iterations at which dependencies are searched.
 constexpr int32_t MaxDistance = 64;
 /// The first iterations, which may behave differently until values kept in memory have been stored.
 constexpr int32_t WarmUp = 2;
@@ -33,14 +33,15 @@ constexpr int32_t WarmUp = 2;
 /// proportional to their length.
 constexpr int64_t MaxInstructions = 100'000;
 constexpr int32_t MinIterations = 4;
-/// The most bytes of an access that count. Only instructions that save state have more.
+/// The number of bytes of an access that are tracked. Only instructions that save state access
+/// more.
 constexpr int32_t MaxBytes = 4096;
 /// The most parts that are grouped into objects, since every pair of parts is compared.
 constexpr size_t MaxParts = 32;
 /// The instructions from a store to a load within which the store cannot have retired when the load
 /// could start, for a core whose reorder buffer is not known.
 constexpr int64_t SmallestWindow = 32;
-/// The most symbols of a linear combination. One with more is no address that is worth comparing.
+/// The most symbols of a linear combination. Comparing longer ones as addresses is not worthwhile.
 constexpr size_t MaxTerms = 8;
 
 uint64_t mix(uint64_t Hash, uint64_t Value) {
@@ -61,9 +62,9 @@ class LinearParts {
 public:
   Linear freshSymbol() { return {++LastSymbol, 0}; }
 
-  /// Returns Value + Coefficient * Addend, or a fresh symbol if a factor or the constant does not
-  /// fit into 64 bits with sign. Modulo 2^64 they would be right, but an index that doubles in each
-  /// iteration would come to 2^64 = 0 times its first value and stay there.
+  /// Returns Value + Coefficient * Addend, or a fresh symbol if a factor or the constant overflows
+  /// a signed 64-bit integer. Modulo 2^64 the result would be right, but an index that doubles in
+  /// each iteration would become 2^64 = 0 times its first value and stay there.
   Linear add(Linear Value, Linear Addend, uint64_t Coefficient) {
     if (!addProduct(Value.Constant, Coefficient, Addend.Constant))
       return freshSymbol();
@@ -111,8 +112,8 @@ private:
     }
   };
 
-  /// Adds A * B to a sum. Returns false if the product or the sum does not fit into 64 bits with
-  /// sign.
+  /// Adds A * B to a sum. Returns false if the product or the sum overflows a signed 64-bit
+  /// integer.
   static bool addProduct(uint64_t &Sum, uint64_t A, uint64_t B) {
     int64_t Product, NewSum;
     if (__builtin_mul_overflow(static_cast<int64_t>(A), static_cast<int64_t>(B), &Product) ||
@@ -227,7 +228,7 @@ private:
   size_t Count = 0;
 };
 
-/// The effects of an instruction that have to be followed, worked out once for all iterations.
+/// The effects of an instruction that have to be followed, computed once for all iterations.
 struct Step {
   struct Load {
     int32_t Value, Operand, Bytes;
@@ -268,8 +269,8 @@ int32_t storedLocation(const Kernel &K, int32_t Value, const std::vector<bool> &
   return Data;
 }
 
-/// Returns the load of the same instruction whose value a value is, moved to a register at most; -1
-/// if it is none.
+/// Returns the load of the same instruction that a value copies, perhaps to a register; -1 if there
+/// is none.
 int32_t movedLoad(const Kernel &K, int32_t Value) {
   if (K.valueKind(Value) == ValueKind::Load)
     return Value;
@@ -368,7 +369,7 @@ private:
   }
 
   /// Finds the locations that matter for addresses: base and index registers, the locations that
-  /// these are computed from and, if one of them is loaded, all that are stored.
+  /// these are computed from and, if one of them is loaded, all locations that are stored.
   void findFollowed() {
     Followed.assign(static_cast<size_t>(K.NumLocations), false);
     for (int32_t V = 0; V < K.numValues(); ++V)
@@ -399,7 +400,7 @@ private:
     }
   }
 
-  /// Works out the effects of an instruction.
+  /// Computes the effects of an instruction.
   Step planStep(int32_t I) const {
     Step S;
     for (int32_t V = K.ValueStart[I]; V < K.ValueStart[I + 1]; ++V) {
@@ -521,8 +522,8 @@ private:
     return Data;
   }
 
-  /// Adds the dependency of a load on a store. `IsWhole`: the store wrote all bytes that are
-  /// loaded. `IsMerged`: the core merges the other bytes.
+  /// Adds the dependency of a load on a store. With `IsWhole`, the store wrote all bytes that are
+  /// loaded. With `IsMerged`, the core merges the other bytes.
   void addDependency(int32_t Store, int32_t Load, int32_t Distance, bool IsWhole, bool IsMerged) {
     int32_t Class = classOf(Store, Load);
     if (IsWhole || !isInFlight(Store, Load, Distance)) {
@@ -547,8 +548,8 @@ private:
   }
 
   /// Returns true if the store may still be on its way to the cache when the load starts, and the
-  /// bytes of both are known. A store that is farther from the load than the reorder buffer is long
-  /// has retired before the load is issued.
+  /// bytes of both are known. A store that precedes the load by more instructions than the reorder
+  /// buffer holds has retired before the load is issued.
   bool isInFlight(int32_t Store, int32_t Load, int32_t Distance) const {
     for (int32_t V : {Store, Load})
       if (int32_t M = K.MemoryOfValue[V]; K.MemorySize[M] <= 0 || K.MemoryPartial[M] != 0)
@@ -562,9 +563,9 @@ private:
   }
 
   /// Adds dependencies between blocked loads. A store reaches the cache after its retirement, hence
-  /// after all loads before it have their data. So a load that waits for a store to be in the cache
-  /// waits for the blocked loads before that store, even if the stored data do not depend on them.
-  /// Measured, such a loop takes 15 to 21 cycles for each of the loads.
+  /// after all loads before it have their data. A load that waits for a store to be in the cache
+  /// therefore waits for the blocked loads before that store, even if the stored data do not depend
+  /// on them. In measurements, such a loop takes 15 to 21 cycles for each of the loads.
   void addWaitsForRetirement() {
     for (const MemoryDependency &M : Blocked) {
       int32_t LastBefore = -1, LastBehind = -1; // Relative to the store, in program order.
@@ -586,7 +587,7 @@ private:
       int32_t From = scalarOperand(K, Store), To = scalarOperand(K, Load);
       if (From < 0 || To < 0)
         continue;
-      // The renamer cannot hand on the value if it does not know that the places are the same.
+      // The renamer cannot forward the value if it does not know that the addresses are equal.
       bool IsForeseen = K.RenamesRepeated != 0 && K.AssumedDistance[N] <= 1;
       if (int32_t Latency = forwardLatency(K.MemoryClass[To]); !IsForeseen && Latency == 0 &&
                                                                K.MemoryClass[To] < 0 &&
@@ -597,7 +598,7 @@ private:
     }
   }
 
-  /// Returns the class of a value that passes from a store to a load. The renamer hands it on if
+  /// Returns the class of a value that passes from a store to a load. The renamer forwards it if
   /// both allow that.
   int32_t classOf(int32_t Store, int32_t Load) const {
     int32_t Class = K.MemoryClass[K.MemoryOfValue[Load]];
@@ -623,10 +624,11 @@ private:
   WrittenBytes Written;
   std::vector<StoreInstance> Stores; ///< All simulated stores, in order.
   std::unordered_map<LoadKey, LoadedData, LoadKeyHash> LoadedBefore;
-  std::vector<std::pair<int32_t, Linear>> Writes; ///< Of the current instruction, by location.
+  std::vector<std::pair<int32_t, Linear>> Writes; ///< The current instruction's, by location.
   std::vector<MemoryDependency> Dependent;        ///< The dependencies,
   std::vector<MemoryDependency> Blocked;          ///< and those of loads that wait for the cache.
-  std::vector<AccessAddress> *LoadTrace = nullptr, *StoreTrace = nullptr; ///< Where to record.
+  std::vector<AccessAddress> *LoadTrace = nullptr,
+                             *StoreTrace = nullptr; ///< The lists to record to.
 };
 
 } // namespace

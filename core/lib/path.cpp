@@ -49,7 +49,8 @@ CriticalPath incc::findCriticalPath(const Kernel &K, const Graph &G) {
         continue;
       int64_t Time = Ready[V] + E.Latency;
       int64_t &Latest = Ready[E.ConsumerValue];
-      // Of equally long paths, one through the iteration explains more than one from before it.
+      // If two paths are equally long, one within the iteration explains more than one that enters
+      // it.
       if (Time > Latest || (Time == Latest && !Last[E.ConsumerValue])) {
         Latest = Time;
         Last[E.ConsumerValue] = &E;

@@ -55,13 +55,13 @@ public:
       place(G, Groups[G]->Work * LoadDenominator);
   }
 
-  /// Ports on the source side of the minimum cut: together they cannot take the work that has
+  /// The ports on the source side of the minimum cut. Together they cannot take the work that has
   /// nowhere else to go. 0 if everything fits.
   uint64_t overloaded() const { return Overloaded; }
 
-  /// The smallest tight set, provided that everything fits and some set is tight: a full port, the
-  /// ports that its work could move to, and so on, all full. Of several the one with the lowest
-  /// port.
+  /// Returns the smallest tight set, provided that everything fits and some set is tight. A tight
+  /// set consists of a full port, the ports that its work could move to, and so on, all full. If
+  /// several sets are smallest, the one with the lowest port is returned.
   uint64_t smallestTightSet(uint64_t Ports) const {
     uint64_t Best = 0;
     forEachBit(Ports, [&](int P) {
@@ -156,7 +156,7 @@ Rational density(const std::vector<PortGroup *> &Groups, uint64_t Ports) {
   return Rational(Work, std::popcount(Ports));
 }
 
-/// Dinkelbach's method, see the top of the file.
+/// Finds the tightest set by Dinkelbach's method (see the top of the file).
 TightSet tightestSet(const std::vector<PortGroup *> &Groups, bool LoadAlone = false) {
   uint64_t All = 0;
   for (const PortGroup *G : Groups)
@@ -246,7 +246,7 @@ void evenShares(const std::vector<PortGroup *> &Groups, uint64_t Ports, double L
         }
       }
     if (!Solved)
-      return; // Converged as far as the arithmetic goes.
+      return; // Converged to the precision of the arithmetic.
     Step[0] = 0;
     for (size_t I = 1; I < N; ++I) {
       double Sum = -Gradient[I];
@@ -278,7 +278,7 @@ void evenShares(const std::vector<PortGroup *> &Groups, uint64_t Ports, double L
   }
 }
 
-/// The µops' work by port set, resources left out, in the order of the masks.
+/// Returns the µops' work by port set, without resources, in the order of the masks.
 std::vector<PortGroup> portGroups(const Kernel &K, const PortWork &Work) {
   std::map<uint64_t, int64_t> WorkOfMask;
   for (int32_t U = 0; U < K.numUops(); ++U)
@@ -371,7 +371,7 @@ PortPressure incc::balancedPressure(const Kernel &K, const PortWork &Work) {
     std::vector<PortGroup *> Piece(Inside, Left.end());
     Left.erase(Inside, Left.end());
     evenShares(Piece, Ports, Load.toDouble());
-    // What is left could use these ports too, but they are full.
+    // The remaining groups could use these ports, too, but the ports are full.
     for (PortGroup *G : Left)
       G->Allowed &= ~Ports;
   }

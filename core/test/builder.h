@@ -119,7 +119,8 @@ private:
   }
 };
 
-/// One entry a slot, no peculiarities, no described front end; stores as on most cores.
+/// Returns a pipeline with one entry per slot, no special rules, no described front end, and stores
+/// as on most cores.
 inline Pipeline plain(const Kernel &K) {
   Pipeline P = idealPipeline(K);
   P.StoreAddressToLoad = Pipeline().StoreAddressToLoad;

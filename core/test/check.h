@@ -1,4 +1,4 @@
-//===- check.h - The little that the core's unit tests need ---------------===//
+//===- check.h - Support for the core's unit tests ------------------------===//
 
 #ifndef INCC_TEST_CHECK_H
 #define INCC_TEST_CHECK_H
@@ -18,7 +18,7 @@ inline void check(bool Holds, const char *Expression, const char *File, int Line
   std::cerr << File << ':' << Line << ": not so: " << Expression << '\n';
 }
 
-// One for each file of tests.
+// Each file of tests defines one of these.
 void testRational();
 void testPorts();
 void testGraph();

@@ -10,7 +10,7 @@ using namespace incc;
 using namespace incc::test;
 
 void incc::test::testCycles() {
-  // Two registers that change places: no instruction sees itself before two iterations are over.
+  // Two registers are swapped: no instruction depends on itself before two iterations are over.
   Builder Swap;
   Swap.uop(1).result(1, {{2, 4}}).result(2, {{1, 3}}).end();
   LoopCarried Found = findLoopCarried(buildGraph(Swap.K));
@@ -44,7 +44,7 @@ void incc::test::testCycles() {
       Covered[static_cast<size_t>(E.Producer)] = true;
   CHECK(std::find(Covered.begin(), Covered.end(), false) == Covered.end());
 
-  // Moves that the renamer does take no time: no chain.
+  // Eliminated moves take no time, so there is no chain.
   Builder Idle;
   Idle.result(1, {{1, 0}}).end(NoExecution);
   Found = findLoopCarried(buildGraph(Idle.K));

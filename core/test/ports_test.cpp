@@ -11,7 +11,7 @@ using namespace incc::test;
 static bool near(double A, double B) { return std::abs(A - B) < 1e-9; }
 
 void incc::test::testPorts() {
-  // Two loads, one store: the store's address leaves no room on ports 2 and 3.
+  // With two loads and one store, the store's address leaves no room on ports 2 and 3.
   Builder B;
   B.load(1, 0, 0).load(2, 0, 8).store(1, 0, 16);
   PortPressure P = balancedPressure(B.K, portWork(B.K));
@@ -20,7 +20,7 @@ void incc::test::testPorts() {
   CHECK(near(P.Load[2], 1.5) && near(P.Load[3], 1.5) && near(P.Load[4], 1));
   CHECK(near(P.Pressure[2], 0.5) && near(P.Pressure[3], 0.5));
 
-  // Work that can go elsewhere makes way for work that cannot.
+  // Work that can move to other ports makes room for work that cannot.
   Builder Way;
   Way.uop(0b001).end().uop(0b001).end().uop(0b111).end().uop(0b011).end();
   P = balancedPressure(Way.K, portWork(Way.K));

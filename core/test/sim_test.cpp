@@ -21,11 +21,12 @@ void incc::test::testSimulation() {
     Wide.uop(0b11).result(I, {}).end();
   Pipeline P = plain(Wide.K);
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3));
-  // Bound to the least used of eight.
+  // The µops are bound to the least used of eight ports.
   Wide.K.UopPorts.assign(6, 0xff);
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
 
-  // Five a cycle from the µop cache, and the jump to the start ends what is read in a cycle.
+  // The µop cache delivers five µops a cycle, and the jump to the start ends the delivery of a
+  // cycle.
   P.DsbWidth = 5;
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(2));
   P.DsbGroups = 2;
@@ -35,16 +36,16 @@ void incc::test::testSimulation() {
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));
   P.DsbWidth = 0;
 
-  // A load of what was just stored: 4 cycles to forward, 1 for the addition.
+  // A load of a value that was just stored takes 4 cycles to forward and 1 for the addition.
   Builder Memory;
   Memory.load(1, 2, 0).add(1, 1).store(1, 2, 0);
   CHECK(simulate(Memory.K, plain(Memory.K)).CyclesPerIteration == Rational(5));
 
-  // The renamer hands the value on: only the addition is left.
+  // The renamer forwards the value: only the addition is left.
   Memory.K.ForwardCycles = {0};
   CHECK(simulate(Memory.K, plain(Memory.K)).CyclesPerIteration == Rational(1));
 
-  // Stores to one block of 32 bytes go to the cache together, to two blocks one by one.
+  // Stores to one block of 32 bytes are written together, stores to two blocks one after the other.
   for (auto [Second, Expected] : {std::pair(8, 1), std::pair(32, 2)}) {
     Builder Stores;
     Stores.store(1, 2, 0).store(1, 2, Second);
@@ -57,7 +58,7 @@ void incc::test::testSimulation() {
     P.StoreCommitBytes = 0;
     CHECK(simulate(Stores.K, P).CyclesPerIteration == Rational(1));
   }
-  // One that reaches over the end of a block needs it and the next.
+  // A store that crosses the end of a block is written to both blocks.
   Builder Split;
   Split.store(1, 2, 28);
   P = plain(Split.K);
@@ -66,7 +67,7 @@ void incc::test::testSimulation() {
   CHECK(simulate(Split.K, P).CyclesPerIteration == Rational(2));
   P = plain(Wide.K);
 
-  // The third one waits for the second, so that in program order the next iteration does, too.
+  // The third µop waits for the second, so in program order the next iteration waits, too.
   Builder Waiting;
   Waiting.uop(1).result(1, {{1, 4}}).end();
   Waiting.uop(2).result(2, {{1, 4}}).end();
@@ -76,7 +77,7 @@ void incc::test::testSimulation() {
   P.InOrder = 1;
   CHECK(simulate(Waiting.K, P).CyclesPerIteration == Rational(8));
 
-  // What is loaded is there for the next instruction, a new address comes late.
+  // A loaded value is ready for the next instruction; a new address comes late.
   Builder Loading;
   Loading.load(1, 2, 0, 4).add(1, 1);
   P = plain(Loading.K);
@@ -91,7 +92,7 @@ void incc::test::testSimulation() {
   P.AddressToExecute = 3;
   CHECK(simulate(Chasing.K, P).CyclesPerIteration == Rational(4));
 
-  // Two clusters of two decoders; in code without jumps the second one may have nothing to do.
+  // There are two clusters of two decoders. In code without jumps the second one may be idle.
   P = plain(Wide.K);
   P.NumDecoders = 2;
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3));
@@ -103,8 +104,8 @@ void incc::test::testSimulation() {
   CHECK(simulate(Wide.K, P, Straight).CyclesPerIteration == Rational(3));
   P = plain(Wide.K);
 
-  // Behind a mispredicted branch, which starts two cycles after the first of six, nothing is issued
-  // for ten cycles; one that waits for a result of twenty cycles is executed later.
+  // After a mispredicted branch, which starts two cycles after the first of six, nothing is issued
+  // for ten cycles. A branch that waits for a result of twenty cycles is executed later.
   P.MispredictPenalty = 10;
   Wide.K.InstructionFlags[5] = IsBranch | Mispredicted;
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(12));
@@ -118,7 +119,7 @@ void incc::test::testSimulation() {
   CHECK(simulate(Late.K, P).CyclesPerIteration == Rational(31));
   P = plain(Wide.K);
 
-  // A jump that leaves out code ends what the op cache delivers in a cycle.
+  // A jump that skips code ends the op cache's delivery of a cycle.
   P.DsbWidth = 6;
   Wide.K.InstructionFlags[2] = IsBranch;
   CHECK(simulate(Wide.K, P).CyclesPerIteration == Rational(3, 2));

@@ -37,7 +37,7 @@ int64_t totalOf(const std::vector<int64_t> &Histogram) {
 } // namespace
 
 void incc::test::testStatistics() {
-  // Issued in cycle 0, started in 1, its result there in 5, retired in 6: seven cycles.
+  // The µop is issued in cycle 0, starts in 1, has its result in 5 and retires in 6: seven cycles.
   Builder One;
   One.uop(0b11).result(1, {{1, 4}}).end();
   Pipeline P = plain(One.K);
@@ -48,7 +48,7 @@ void incc::test::testStatistics() {
   CHECK(S.Stats.Events[0].Dispatched == 0 && S.Stats.Events[0].Ready == 1);
   CHECK(S.Stats.Events[0].Started == 1 && S.Stats.Events[0].Executed == 5);
   CHECK(S.Stats.Events[0].Retired == 6);
-  // Each further one adds the four cycles of the chain, and the chain is the critical sequence.
+  // Each further µop adds the four cycles of the chain, and the chain is the critical sequence.
   S = coldRun(One.K, P, 10);
   CHECK(S.Stats.Cycles == 7 + 9 * 4);
   const std::vector<SequenceStep> &Steps = S.Stats.Sequence;
@@ -56,7 +56,7 @@ void incc::test::testStatistics() {
   CHECK(Steps[1].IterationOffset == 1 && Steps[1].Cycles == 4 && Steps[1].Via == 1);
   CHECK(S.Stats.Pressure.Registers > 0 && S.Stats.Pressure.Resources == 0);
 
-  // Six independent µops on one port: it is what holds them up.
+  // Six independent µops wait for one port.
   Builder Wide;
   for (int32_t I = 0; I < 6; ++I)
     Wide.uop(0b1).result(I, {}).end();
@@ -75,7 +75,7 @@ void incc::test::testStatistics() {
   CHECK(S.Stats.AllSchedulers.Most <= 20 && S.Stats.ReorderBuffer.Most <= 60);
   CHECK(S.Stats.Stalls[static_cast<size_t>(Stall::Scheduler)] > 0);
 
-  // What repeats itself is left out, and counted all the same.
+  // Repetitions are skipped, but counted.
   for (int32_t Iterations : {1, 2, 50, 333}) {
     Simulation Short = coldRun(Wide.K, plain(Wide.K), Iterations);
     Simulation Long = coldRun(Wide.K, plain(Wide.K), Iterations, /*EveryCycle=*/true);
@@ -88,11 +88,12 @@ void incc::test::testStatistics() {
     CHECK(Short.Stats.Stalls == Long.Stats.Stalls);
   }
 
-  // A run that is recorded knows what fed all of its µops, another one what fed those that count.
+  // A recorded run knows the producers of all of its µops; another run knows those of the critical
+  // sequence.
   SimulationOptions Options;
   Options.Iterations = 20;
   Options.Statistics = Options.Pressure = true;
-  // Its one port is a part of the schedulers, and so is one that nobody waits for.
+  // The port that is used, and one at which no µop waits, are parts of the schedulers.
   Options.Buffers = {{0b1, 1000}, {0b10, 1000}, {0b1, 3}};
   for (const Kernel *K : {&One.K, &Wide.K}) {
     Options.RecordEvents = false;
@@ -106,13 +107,13 @@ void incc::test::testStatistics() {
     CHECK(Short.Started.empty() && !Recorded.Started.empty());
     CHECK(Short.Stats.Buffers[2].Most <= 3);
   }
-  // All that wait are at that port.
+  // All waiting µops are at that port.
   S = simulate(Wide.K, plain(Wide.K), Options);
   CHECK(S.Stats.Buffers[0].Sum == S.Stats.AllSchedulers.Sum);
   CHECK(S.Stats.Buffers[0].Most == S.Stats.AllSchedulers.Most);
   CHECK(S.Stats.Buffers[1].Sum == 0);
 
-  // Two registers: two of the chains are in flight at a time.
+  // With two registers, two of the chains are in flight at a time.
   Builder Chains;
   for (int32_t I = 0; I < 4; ++I)
     Chains.uop(1 << I).result(I, {{I + 4, 10}}).end();
@@ -123,26 +124,26 @@ void incc::test::testStatistics() {
   S = coldRun(Chains.K, P, 10);
   CHECK(S.Stats.AllRegisters.Count == 40 && S.Stats.AllRegisters.Most == 2);
   CHECK(S.Stats.Stalls[static_cast<size_t>(Stall::Registers)] > 0);
-  // The same of their own kind, and of the other kind no limit.
+  // The limit is on the registers' kind, and other kinds are unlimited.
   P.RegisterFile = 0;
   P.VectorRegisters = 2;
   CHECK(simulate(Chains.K, P).CyclesPerIteration == Rational(1));
   P.GeneralRegisters = 2;
   CHECK(simulate(Chains.K, P).CyclesPerIteration > Rational(20));
   P.GeneralRegisters = P.VectorRegisters = 0;
-  // One instruction gets as many as it needs.
+  // A single instruction gets as many registers as it needs.
   P.RegisterFile = 1;
   for (int32_t &Writes : P.GeneralWrites)
     Writes = 3;
   CHECK(coldRun(Chains.K, P, 10).Stats.AllRegisters.Most == 3);
 
-  // One that cannot retire before holds up what is behind it.
+  // An instruction that cannot retire holds up all younger ones.
   P = plain(Wide.K);
   int64_t Before = coldRun(Wide.K, P, 1).Stats.Cycles;
   P.LeastCycles[0] = 50;
   CHECK(coldRun(Wide.K, P, 1).Stats.Cycles > std::max<int64_t>(Before, 50));
 
-  // Wider than its reorder buffer, and a queue smaller than what is delivered at once.
+  // The core is wider than its reorder buffer, and its queue is smaller than one delivery.
   Wide.K.IssueWidth = 1000;
   CHECK(coldRun(Wide.K, plain(Wide.K), 100).Stats.Uops == 600);
   Wide.K.IssueWidth = 4;

@@ -1,4 +1,4 @@
-//===- Describe.cpp - The innermost loops that are left, and their table --===//
+//===- Describe.cpp - Table of a module's innermost loops -----------------===//
 
 #include "Describe.h"
 
@@ -47,7 +47,8 @@ StringRef nameOf(LoopKind Kind) {
   return "unknown";
 }
 
-/// An innermost loop and what is said of it. `Of`: the number of another one, -1 for none.
+/// An innermost loop and its entry in the table. `Of` is the number of the loop that `Role` relates
+/// to, -1 if there is none.
 struct Described {
   unsigned Id;
   Loop *L;
@@ -57,18 +58,19 @@ struct Described {
   bool Instead = false;
 };
 
-/// Which part each loop has among those that one source loop became: the same rules as for loops
-/// of which nothing is known but their code (core/python/roles.py), on what is known here.
+/// Sets the role of each loop among the loops that one source loop became. core/python/roles.py
+/// applies the same rules to loops that are known only by their code.
 void findRoles(const Loops &Now, MutableArrayRef<Described> All) {
   MapVector<unsigned, SmallVector<Described *, 4>> Groups;
   for (Described &D : All)
     if (D.Facts)
       Groups[D.Facts->Source].push_back(&D);
   for (auto &[Source, Members] : Groups) {
-    // Of a group in which one is not known, nobody can say which is the main loop.
+    // If the iterations of one loop are unknown, the group's main loop is unknown.
     if (any_of(Members, [](Described *D) { return !D->Facts->Iterations; }))
       continue;
-    // What was vectorised may be unrolled further than its vectors go.
+    // A vector loop comes first, because a scalar loop may be unrolled to more iterations than the
+    // vector loop.
     auto Weight = [](const Described *D) {
       LoopKind Kind = D->Facts->Kind;
       bool OfVectorizer = Kind == LoopKind::VectorBody || Kind == LoopKind::Interleaved;
@@ -83,8 +85,8 @@ void findRoles(const Loops &Now, MutableArrayRef<Described> All) {
         D->Role = "main";
         Main.push_back(D);
       }
-    // Vectors leave over less than one step of theirs, however they were unrolled afterwards, or
-    // one where the last step is left to the scalar loop.
+    // A vector loop leaves fewer iterations than one of its steps, however far it was unrolled
+    // afterwards; or one step, if the last step must run in the scalar loop.
     uint64_t LeftOver = std::numeric_limits<uint64_t>::max();
     for (Described *D : Members)
       if (uint64_t Step = uint64_t(D->Facts->Width) * D->Facts->Interleave;
@@ -103,8 +105,8 @@ void findRoles(const Loops &Now, MutableArrayRef<Described> All) {
         return nullptr;
       };
       Described *Earlier = MainIn(Before), *Later = MainIn(After);
-      // A scalar loop that takes more in a trip than vectors ever leave over was unrolled for where
-      // there are no vectors, whatever leads to it.
+      // A scalar loop that runs more iterations per trip than vectors ever leave was unrolled for
+      // the case without vectors, wherever control comes from.
       bool TakesTooMuch = D->Facts->Kind == LoopKind::Scalar && D->Facts->Iterations > LeftOver;
       if (Earlier && !TakesTooMuch) {
         D->Role = "remainder";
@@ -119,7 +121,8 @@ void findRoles(const Loops &Now, MutableArrayRef<Described> All) {
       }
     }
   }
-  // A loop of an outer one's place has nothing to do with the loops inside of that.
+  // A loop at the source location of an outer loop is unrelated to the loops inside of that outer
+  // loop.
   for (Described &D : All) {
     const DILocation *Place = startOf(*D.L);
     if (!Place)
@@ -145,7 +148,8 @@ json::Value place(const DILocation *At) {
                       {"function", json::fixUTF8(Function)}};
 }
 
-/// The loop's place, and those of the calls that it was inlined at, from the inner to the outer.
+/// Returns the loop's source location and those of the calls through which it was inlined,
+/// innermost first.
 json::Array places(const Loop &L) {
   json::Array Found;
   for (const DILocation *At = startOf(L); At; At = At->getInlinedAt())
@@ -157,8 +161,8 @@ uint64_t fixedBytes(const DataLayout &Layout, Type *Scalar) {
   return Layout.getTypeStoreSize(Scalar).getKnownMinValue();
 }
 
-/// What loads and stores go through: of accesses that are alike one entry. `step` is null where it
-/// is not constant, and for what is gathered.
+/// Returns the loads and stores of a loop, with one entry for all accesses that are alike. `step`
+/// is null if it is not constant, and for gathers and scatters.
 json::Array streams(const Loop &L, ScalarEvolution &SE) {
   const DataLayout &Layout = L.getHeader()->getModule()->getDataLayout();
   using Key = std::tuple<bool, uint64_t, uint64_t, bool, bool, int64_t>;
@@ -228,7 +232,7 @@ json::Value entry(const Described &D, Evolution &Evolves, History &Past) {
   Function &F = *D.L->getHeader()->getParent();
   SourceLoop Trips = Evolves.trips(*D.L);
   json::Value Expected = nullptr;
-  // Without a profile, the weights of branches are somebody's guess.
+  // Without a profile, branch weights are only estimates.
   if (F.hasProfileData())
     if (auto Estimate = getLoopEstimatedTripCount(D.L))
       Expected = int64_t(*Estimate);
@@ -265,7 +269,7 @@ json::Value entry(const Described &D, Evolution &Evolves, History &Past) {
   return Entry;
 }
 
-/// Name a block whatever the context thinks of names: a release build of Clang drops them.
+/// Names a block even if the context discards names, as in release builds of Clang.
 void name(BasicBlock &Block, const Twine &Name) {
   LLVMContext &Context = Block.getContext();
   bool Discards = Context.shouldDiscardValueNames();
@@ -285,7 +289,7 @@ json::Value incc::describe(Module &M, History &Past) {
     Loops Now(F);
     if (Now.Info.empty())
       continue;
-    // In the order of the code.
+    // Number the loops in the order of the code.
     SmallVector<Described, 8> Found;
     for (BasicBlock &B : F)
       if (Now.Info.isLoopHeader(&B) && Now.Info.getLoopFor(&B)->isInnermost()) {
@@ -323,7 +327,7 @@ unsigned incc::mark(Module &M) {
     for (Loop *L : Now.Info.getLoopsInPreorder()) {
       if (!L->isInnermost() || !L->getUniqueExitBlock() || L->getUniqueExitBlock()->isEHPad())
         continue;
-      // Simplified control flow has neither a way in nor one out of its own.
+      // After simplifycfg a loop may have neither a preheader nor a dedicated exit.
       BasicBlock *Entry = L->getLoopPreheader();
       if (!Entry)
         Entry = InsertPreheaderForLoop(L, &Now.Dominators, &Now.Info, nullptr, false);
@@ -331,7 +335,7 @@ unsigned incc::mark(Module &M) {
       BasicBlock *Exit = L->getUniqueExitBlock();
       if (!Entry || !Exit)
         continue;
-      // What would be an operand of the assembly is no part of a name.
+      // In inline assembly `$` introduces an operand, so escape it in names.
       std::string Name;
       for (char C : F.getName())
         Name += C == '$' ? std::string("$$") : std::string(1, C);
@@ -345,9 +349,9 @@ unsigned incc::mark(Module &M) {
 }
 
 std::string incc::write(const json::Value &Table, StringRef Path) {
-  SmallString<128> Beside;
+  SmallString<128> Temporary;
   int File;
-  if (std::error_code Error = sys::fs::createUniqueFile(Path + ".%%%%%%%%", File, Beside))
+  if (std::error_code Error = sys::fs::createUniqueFile(Path + ".%%%%%%%%", File, Temporary))
     return Error.message();
   raw_fd_ostream Stream(File, /*shouldClose=*/true);
   Stream << Table << '\n';
@@ -355,9 +359,9 @@ std::string incc::write(const json::Value &Table, StringRef Path) {
   std::error_code Error = Stream.error();
   Stream.clear_error();
   if (!Error)
-    Error = sys::fs::rename(Beside, Path);
+    Error = sys::fs::rename(Temporary, Path);
   if (!Error)
     return "";
-  sys::fs::remove(Beside);
+  sys::fs::remove(Temporary);
   return Error.message();
 }

@@ -1,7 +1,8 @@
-//===- Describe.h - The innermost loops that are left, and their table ----===//
+//===- Describe.h - Table of a module's innermost loops -------------------===//
 //
-// Gives the header of each innermost loop a name that verbose assembly prints
-// beside its label, and says in a table what is known of the loop of that name.
+// After optimisation, gives the header of each innermost loop a name that
+// verbose assembly prints next to its label, and writes a table of what is
+// known about the loop of that name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +15,19 @@
 
 namespace incc {
 
-/// The version of the table's format; the reader refuses others (table.py).
+/// The version of the table's format. The reader (table.py) rejects other versions.
 constexpr int TableVersion = 1;
 
-/// Describe a module's loops and name their headers.
+/// Returns the table of a module's innermost loops, and names their headers.
 llvm::json::Value describe(llvm::Module &M, History &Past);
 
-/// Put comments of llvm-mca and OSACA around the innermost loops that lead to one place, as
-/// inline assembly, behind whose back code generation can do less. Returns how many got them.
+/// Puts the marker comments of llvm-mca and OSACA around innermost loops that have a single exit
+/// block. The comments are inline assembly, across which code generation can optimise less. Returns
+/// the number of marked loops.
 unsigned mark(llvm::Module &M);
 
-/// Write a table so that nobody sees a part of it. Returns what went wrong, "" for nothing.
+/// Writes a table atomically, so that no reader sees an incomplete file. Returns an error message,
+/// "" on success.
 std::string write(const llvm::json::Value &Table, llvm::StringRef Path);
 
 } // namespace incc

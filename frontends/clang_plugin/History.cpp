@@ -1,4 +1,4 @@
-//===- History.cpp - What becomes of the loops of a module ----------------===//
+//===- History.cpp - Tracking loops through the passes that copy them -----===//
 
 #include "History.h"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr StringRef Vectorizer = "LoopVectorizePass";
 constexpr StringRef Unroller = "LoopUnrollPass";
 constexpr StringRef EarlyUnroller = "LoopFullUnrollPass";
-/// Both make a copy of a loop for the case that a check before it fails.
+/// These passes copy a loop for the case that a check before it fails.
 constexpr StringRef Versioners[] = {"LoopLoadEliminationPass", "LoopVersioningLICMPass"};
 
 using Place = std::tuple<const DISubprogram *, unsigned, unsigned>;
@@ -32,8 +32,8 @@ Place placeOf(const Loop &L) {
 
 bool versions(StringRef Pass) { return is_contained(Versioners, Pass); }
 
-/// What the canonical induction variable of a loop that the vectoriser has made goes on by: how
-/// many iterations of the loop that it was made of are in one trip. 0 if it is not found.
+/// The step of the canonical induction variable in a vectorised loop: the number of iterations of
+/// the original loop per trip. 0 if it was not found.
 struct Step {
   uint64_t Iterations = 0;
   bool Scalable = false;
@@ -50,7 +50,7 @@ bool isVscale(const Value *V) {
   return Call && Call->getIntrinsicID() == Intrinsic::vscale;
 }
 
-/// A constant, or a constant number of vscales.
+/// Returns the value of a constant or of a constant multiple of vscale.
 Step amount(const Value *V) {
   if (auto Fixed = constant(V))
     return {*Fixed, false};
@@ -69,7 +69,7 @@ Step amount(const Value *V) {
   return {};
 }
 
-/// The vectoriser's induction variable is the first one in its loop's header.
+/// Returns the step of the vectoriser's induction variable, which is the first phi in the header.
 Step stepOf(const Loop &L) {
   const BasicBlock *Latch = L.getLoopLatch();
   if (!Latch)
@@ -85,7 +85,7 @@ Step stepOf(const Loop &L) {
   return {};
 }
 
-/// Whether control comes from one loop to another.
+/// Returns true if control can pass from one loop to another.
 bool leadsTo(const LoopInfo &Info, const Loop &From, const Loop &To) {
   return is_contained(headersAround(Info, From, false), To.getHeader());
 }
@@ -100,7 +100,7 @@ SmallVector<const BasicBlock *, 8> incc::headersAround(const LoopInfo &Info, con
   SmallVector<const BasicBlock *, 16> Waiting;
   SmallPtrSet<const BasicBlock *, 16> Seen;
   auto Visit = [&](const BasicBlock *B) {
-    // The header of a loop around this one would lead to its next iteration.
+    // Stop at headers of enclosing loops, which lead to their next iteration.
     if (L.contains(B) || !Seen.insert(B).second ||
         (Info.isLoopHeader(B) && Info.getLoopFor(B)->contains(&L)))
       return;
@@ -134,7 +134,7 @@ bool History::follows(StringRef Pass) {
 }
 
 void History::unrolledEarly(const LoopRemark &Remark) {
-  if (Remark.What != LoopRemark::Unrolled)
+  if (Remark.Kind != LoopRemark::Unrolled)
     return;
   Loops Now(*const_cast<Function *>(Remark.Header->getParent()));
   if (const Loop *L = Now.Info.getLoopFor(Remark.Header))
@@ -179,7 +179,7 @@ void History::refresh(const LoopInfo &Info, OfFunction &Of) {
     }
     if (!Id)
       continue;
-    // Clones have the same metadata until their pass changes them, so that only one may fit.
+    // Clones share their metadata until their pass changes it, so accept only a unique match.
     Known *Moved = nullptr;
     bool Single = true;
     for (Known &K : Of.Loops)
@@ -211,7 +211,7 @@ void History::before(StringRef Pass, Function &F) {
     return;
   Listening = std::make_unique<RemarkScope>(
       F.getContext(), Pass == Vectorizer ? "loop-vectorize" : "loop-unroll",
-      [this, &F](const LoopRemark &Remark) { heard(Remark, F); });
+      [this, &F](const LoopRemark &Remark) { handleRemark(Remark, F); });
 }
 
 SmallVector<const Loop *, 8> History::newIn(Loops &Now, OfFunction &Of) {
@@ -236,13 +236,13 @@ void History::after(StringRef Pass, Function &F) {
   cloned(Of, newIn(Now, Of));
 }
 
-void History::heard(const LoopRemark &Remark, Function &F) {
+void History::handleRemark(const LoopRemark &Remark, Function &F) {
   OfFunction &Of = Functions[&F];
   if (Remark.Header->getParent() != &F || !find(Of, Remark.Header))
     return;
   Loops Now(F);
   SmallVector<const Loop *, 8> New = newIn(Now, Of);
-  switch (Remark.What) {
+  switch (Remark.Kind) {
   case LoopRemark::Vectorized:
     vectorized(Remark, Now, Of, New);
     break;
@@ -263,7 +263,7 @@ void History::vectorized(const LoopRemark &Remark, const Loops &Now, OfFunction 
                          ArrayRef<const Loop *> New) {
   const LoopFacts Before = find(Of, Remark.Header)->Facts;
   for (const Loop *L : New) {
-    // The second of two loops runs what the first one leaves over.
+    // The second of two loops is the epilogue: it runs the remainder of the first.
     bool Body = none_of(
         New, [&](const Loop *Other) { return Other != L && leadsTo(Now.Info, *Other, *L); });
     LoopFacts Facts = Before;
@@ -274,7 +274,7 @@ void History::vectorized(const LoopRemark &Remark, const Loops &Now, OfFunction 
       Facts.Width = Remark.Width;
       Facts.Interleave = Remark.Copies;
       Facts.Scalable = Remark.Scalable;
-      // Both say the same, or neither is to be trusted.
+      // If the remark and the induction variable disagree, trust neither.
       uint64_t Expected = uint64_t(Remark.Width) * Remark.Copies;
       bool Agree =
           !Step.Iterations || (Step.Iterations == Expected && Step.Scalable == Remark.Scalable);
@@ -293,7 +293,7 @@ void History::vectorized(const LoopRemark &Remark, const Loops &Now, OfFunction 
 void History::unrolled(const LoopRemark &Remark, const Loops &Now, OfFunction &Of,
                        ArrayRef<const Loop *> New) {
   const LoopFacts Before = find(Of, Remark.Header)->Facts;
-  // What is left over of an outer loop has copies of the loops in it.
+  // The remainder of an outer loop contains copies of the loops in it.
   if (Now.Info.getLoopFor(Remark.Header)->isInnermost())
     for (const Loop *L : New) {
       LoopFacts Facts = Before;
@@ -306,7 +306,7 @@ void History::unrolled(const LoopRemark &Remark, const Loops &Now, OfFunction &O
 }
 
 void History::versioned(OfFunction &Of, ArrayRef<const Loop *> New) {
-  // Both copies have the metadata of the one that there was.
+  // Both copies have the metadata of the original loop.
   for (const Loop *L : New)
     for (const Known &K : Of.Loops)
       if (K.Id && K.Id == L->getLoopID()) {

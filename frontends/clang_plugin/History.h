@@ -1,12 +1,13 @@
-//===- History.h - What becomes of the loops of a module ------------------===//
+//===- History.h - Tracking loops through the passes that copy them -------===//
 //
-// Loops have no identity of their own: passes clone them, and what they attach
-// to them would change what later passes do. So a loop is known here by its
-// header, watched from the first pass on that makes several loops of one. Each
-// loop that such a pass leaves is an old one, by its header or its metadata,
-// or a new one. The vectoriser and the unroller work on one loop after the
-// other and say so after each, so that a loop that is new when they do was made
-// of the one that they name.
+// Loops have no identity in LLVM. Passes clone them, and any mark that the
+// plugin attached to a loop would change what later passes do. This class
+// therefore identifies a loop by its header block and its metadata, from the
+// first pass on that turns one loop into several. Each loop that such a pass
+// leaves either is a known one, by its header or its metadata, or is new. The
+// vectoriser and the unroller work on one loop after the other and emit a
+// remark after each, so a loop that is new at a remark was made from the loop
+// that the remark names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,26 +30,26 @@
 
 namespace incc {
 
-/// What a loop was when the passes that multiply loops had not begun.
+/// The properties of a loop before the first pass that multiplies loops.
 struct SourceLoop {
-  /// Of constant trip counts; 0 where they are none, and 1 for the multiple.
+  /// Constant trip counts. The counts are 0, and the multiple is 1, if they are not constant.
   unsigned TripCount = 0, MaxTripCount = 0, TripMultiple = 1;
   bool Innermost = true;
 };
 
-/// What was made of it.
+/// The kind of a loop that a source loop became.
 enum class LoopKind {
-  Plain,       ///< as it was, or unrolled
+  Plain,       ///< the original loop, possibly unrolled
   VectorBody,  ///< the vectoriser's main loop
-  Interleaved, ///< the same, of copies side by side without vectors
-  Epilogue,    ///< the vectoriser's second, with shorter vectors
-  Scalar,      ///< the loop that was vectorised, for what is left over or fails checks
-  UnrollRest,  ///< what an unrolled loop leaves over, before or after it
-  Unversioned, ///< the copy without assumptions that are checked before the loop
+  Interleaved, ///< the vectoriser's main loop with interleaved scalar copies
+  Epilogue,    ///< the vectoriser's epilogue loop, with shorter vectors
+  Scalar,      ///< the original of a vectorised loop, for the remainder or after failed checks
+  UnrollRest,  ///< the remainder of an unrolled loop, before or after it
+  Unversioned, ///< the copy that does not rely on run-time checks before the loop
 };
 
-/// One loop of those that a source loop became. `Iterations`: of the source loop in one trip, times
-/// vscale if `Scalable`; 0 if that is not known.
+/// One of the loops that a source loop became. `Iterations` is the number of source iterations per
+/// trip, times vscale if `Scalable`; 0 if it is unknown.
 struct LoopFacts {
   unsigned Source = 0;
   LoopKind Kind = LoopKind::Plain;
@@ -65,8 +66,8 @@ struct LoopFacts {
   }
 };
 
-/// The loops of a function, worked out apart from the pass manager: analyses that the pipeline
-/// keeps remain what they would be without us.
+/// The loops of a function, computed without the pass manager. Its cached analyses stay as they
+/// would be without the plugin.
 struct Loops {
   llvm::DominatorTree Dominators;
   llvm::LoopInfo Info;
@@ -75,23 +76,25 @@ struct Loops {
 
 class History {
 public:
-  /// To be told of each pass that is run on a function, before and after.
+  /// Callbacks before and after each pass that runs on a function.
   void before(llvm::StringRef Pass, llvm::Function &F);
   void after(llvm::StringRef Pass, llvm::Function &F);
 
-  /// A pass has changed loops in a way that cannot be followed.
+  /// Declares the loops of a function, or all loops, unknown: a pass has changed them in a way that
+  /// this class does not follow.
   void giveUp(llvm::Function &F);
   void giveUp() { Lost = true; }
 
-  /// A pass has removed what it was run on.
+  /// Callback for a pass that has removed the unit it ran on.
   void removed() { Listening.reset(); }
 
-  /// What is known of the loops of a function at its end: nothing of one whose origin is lost. A
-  /// function in which no pass has multiplied loops has the loops that it had.
+  /// Returns what is known about a loop at the end of the pipeline, nullopt if its origin is
+  /// unknown. In a function in which no pass has multiplied loops, every loop is its own source
+  /// loop.
   std::optional<LoopFacts> facts(const llvm::Loop &L);
   const SourceLoop &source(const LoopFacts &Facts) const { return Sources[Facts.Source]; }
 
-  /// Whether a pass is one of those that multiply loops.
+  /// Returns true if a pass multiplies loops in a way that this class follows.
   static bool follows(llvm::StringRef Pass);
 
 private:
@@ -106,25 +109,27 @@ private:
   };
 
   void capture(llvm::Function &F, OfFunction &Of);
-  /// Headers may have been merged with other blocks since the last pass.
+  /// Updates headers that were merged with other blocks since the last pass.
   void refresh(const llvm::LoopInfo &Info, OfFunction &Of);
   Known *find(OfFunction &Of, const llvm::BasicBlock *Header);
 
-  /// Functions have not been inlined yet when LoopFullUnrollPass runs, so that headers do not last;
-  /// in some versions it unrolls by a factor if a pragma says so. Loops of such a place are then
-  /// not known: their code is that of several iterations, and those of what is left over.
+  /// Records a remark of LoopFullUnrollPass. That pass runs before functions are inlined, so
+  /// headers do not last; in some versions it unrolls by a factor if a pragma requests it. The
+  /// iterations of loops at such a source location are therefore unknown: their code is that of
+  /// several iterations, or the remainder.
   void unrolledEarly(const LoopRemark &Remark);
   bool isUnrolledEarly(const llvm::Loop &L) const;
 
-  /// What a pass says of a loop of a function, while it is at work.
-  void heard(const LoopRemark &Remark, llvm::Function &F);
+  /// Handles a remark about a loop while the pass runs.
+  void handleRemark(const LoopRemark &Remark, llvm::Function &F);
   void vectorized(const LoopRemark &Remark, const Loops &Now, OfFunction &Of,
                   llvm::ArrayRef<const llvm::Loop *> New);
   void unrolled(const LoopRemark &Remark, const Loops &Now, OfFunction &Of,
                 llvm::ArrayRef<const llvm::Loop *> New);
   void versioned(OfFunction &Of, llvm::ArrayRef<const llvm::Loop *> New);
 
-  /// Loops in an outer one that was unrolled are copied with it, and have its metadata.
+  /// Adds the copies of loops inside of an outer loop that was unrolled; they have the metadata of
+  /// the originals.
   void cloned(OfFunction &Of, llvm::ArrayRef<const llvm::Loop *> New);
 
   llvm::SmallVector<const llvm::Loop *, 8> newIn(Loops &Now, OfFunction &Of);
@@ -132,19 +137,19 @@ private:
 
   llvm::DenseMap<const llvm::Function *, OfFunction> Functions;
   std::vector<SourceLoop> Sources;
-  /// The places of loops that were unrolled early, by scope, line and column: inlined copies have
-  /// the same. Null stands for those that are nowhere.
+  /// The locations of loops that were unrolled early, by scope, line and column, which inlined
+  /// copies share. A null scope stands for loops without a location.
   std::set<std::tuple<const llvm::DISubprogram *, unsigned, unsigned>> UnrolledEarly;
   std::unique_ptr<RemarkScope> Listening;
   bool Lost = false;
 };
 
-/// Where the source has a loop: its own place, else that of a branch of it; null if that is
-/// nowhere.
+/// Returns the source location of a loop: its own, else that of one of its branches, null if there
+/// is none.
 const llvm::DILocation *startOf(const llvm::Loop &L);
 
-/// The headers to which control comes from a loop, or (`Backward`) from which it comes to it, the
-/// nearest first, without going around loops that enclose it.
+/// Returns the loop headers that control reaches from a loop or, if `Backward`, those from which it
+/// reaches the loop; nearest first, without passing through headers of enclosing loops.
 llvm::SmallVector<const llvm::BasicBlock *, 8> headersAround(const llvm::LoopInfo &Info,
                                                              const llvm::Loop &L, bool Backward);
 

@@ -1,10 +1,11 @@
-//===- Plugin.cpp - Loops, described where the compiler knows them --------===//
+//===- Plugin.cpp - LLVM pass plugin that describes loops -----------------===//
 //
-// A pass plugin for the new pass manager, without Clang's symbols: clang loads
-// it with -fpass-plugin=, opt with -load-pass-plugin. It changes no instruction
-// and attaches nothing to any, unless -incc-markers asks for comments. The table of a module's
-// loops goes to the file that the environment variable INCC_LOOP_TABLE names, or the option
-// -incc-table of opt and of `clang -Xclang -load … -mllvm`.
+// This plugin for the new pass manager uses no symbols of Clang: clang loads it
+// with -fpass-plugin=, opt with -load-pass-plugin. It changes no instruction
+// and attaches no metadata, unless -incc-markers requests comments. It writes
+// the table of a module's loops to the file named by the environment variable
+// INCC_LOOP_TABLE, or by the option -incc-table of opt and of `clang -Xclang
+// -load … -mllvm`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ using namespace llvm;
 using namespace incc;
 
 #if defined(__GNUC__)
-// Of the C interface since LLVM 16: absent in older ones.
+// Part of the C interface since LLVM 16, absent in older versions.
 extern "C" __attribute__((weak)) void LLVMGetVersion(unsigned *, unsigned *, unsigned *);
 #endif
 
@@ -32,9 +33,10 @@ namespace {
 cl::opt<std::string> TableFile("incc-table", cl::Hidden,
                                cl::desc("File for incc's table of loops (else $INCC_LOOP_TABLE)"));
 
-cl::opt<bool> Markers("incc-markers", cl::Hidden,
-                      cl::desc("Comments of llvm-mca and OSACA around innermost loops; these can "
-                               "change the code"));
+cl::opt<bool>
+    Markers("incc-markers", cl::Hidden,
+            cl::desc("Put comments of llvm-mca and OSACA around innermost loops; these can "
+                     "change the code"));
 
 std::string tableFile() {
   if (TableFile.getNumOccurrences())
@@ -43,8 +45,8 @@ std::string tableFile() {
   return Named ? Named : "";
 }
 
-/// Headers are of one major version, and so must be what loads us: the plugin interface has one
-/// number for all of them.
+/// Returns true if the running LLVM has the major version of the headers that the plugin was
+/// compiled with. The plugin interface has the same version number for all of them.
 bool fits() {
 #if defined(__GNUC__)
   unsigned Major = 0, Minor, Patch;
@@ -72,7 +74,7 @@ public:
     return PreservedAnalyses::none();
   }
 
-  /// Also of functions that are not to be optimised.
+  /// Runs on functions with optnone, too.
   static bool isRequired() { return true; }
 
 private:
@@ -80,37 +82,39 @@ private:
 };
 
 void listen(PassInstrumentationCallbacks &Callbacks, std::shared_ptr<History> Past) {
-  auto Told = [Past](StringRef Pass, Any Unit, void (History::*What)(StringRef, Function &)) {
+  auto Forward = [Past](StringRef Pass, Any Unit,
+                        void (History::*Callback)(StringRef, Function &)) {
     if (!History::follows(Pass))
       return;
     if (const auto *F = any_cast<const Function *>(&Unit))
-      ((*Past).*What)(Pass, const_cast<Function &>(**F));
+      ((*Past).*Callback)(Pass, const_cast<Function &>(**F));
     else if (const auto *L = any_cast<const Loop *>(&Unit))
-      ((*Past).*What)(Pass, *(*L)->getHeader()->getParent());
+      ((*Past).*Callback)(Pass, *(*L)->getHeader()->getParent());
     else
       Past->giveUp();
   };
-  Callbacks.registerBeforeNonSkippedPassCallback([Told, Past](StringRef Pass, Any Unit) {
-    // Iterations of an outer loop are put into the inner one.
+  Callbacks.registerBeforeNonSkippedPassCallback([Forward, Past](StringRef Pass, Any Unit) {
+    // This pass merges iterations of an outer loop into the inner loop.
     if (Pass == "LoopUnrollAndJamPass") {
       Past->giveUp();
       return;
     }
-    Told(Pass, std::move(Unit), &History::before);
+    Forward(Pass, std::move(Unit), &History::before);
   });
   Callbacks.registerAfterPassInvalidatedCallback([Past](StringRef Pass, const PreservedAnalyses &) {
     if (History::follows(Pass))
       Past->removed();
   });
-  Callbacks.registerAfterPassCallback([Told](StringRef Pass, Any Unit, const PreservedAnalyses &) {
-    Told(Pass, std::move(Unit), &History::after);
-  });
+  Callbacks.registerAfterPassCallback(
+      [Forward](StringRef Pass, Any Unit, const PreservedAnalyses &) {
+        Forward(Pass, std::move(Unit), &History::after);
+      });
 }
 
 void extend(PassBuilder &Builder) {
   if (!fits()) {
     errs() << "warning: incc_markers: built for LLVM " << LLVM_VERSION_MAJOR
-           << ", and this is another one: not used\n";
+           << ", but loaded by another version; ignored\n";
     return;
   }
   auto Past = std::make_shared<History>();

@@ -1,4 +1,4 @@
-//===- Remarks.cpp - What a pass says of the loops that it changes --------===//
+//===- Remarks.cpp - Reading passes' remarks about loops ------------------===//
 
 #include "Remarks.h"
 
@@ -12,14 +12,14 @@ using namespace incc;
 
 namespace {
 
-/// A handler says whether it has met an error in a member that not every LLVM has.
+/// Copies the flag for errors, a member that not every version of LLVM has.
 template <typename Handler>
 auto passError(Handler &To, const Handler &From, int) -> decltype(void(To.HasErrors)) {
   To.HasErrors |= From.HasErrors;
 }
 template <typename Handler> void passError(Handler &, const Handler &, long) {}
 
-/// Reads a remark's argument, 0 for what is no number.
+/// Returns the number in a remark's argument, 0 if it is not a number.
 unsigned number(StringRef Text) {
   unsigned Value = 0;
   return Text.getAsInteger(10, Value) ? 0 : Value;
@@ -27,16 +27,18 @@ unsigned number(StringRef Text) {
 
 class Listener : public DiagnosticHandler {
 public:
-  Listener(std::unique_ptr<DiagnosticHandler> Next, StringRef PassName, bool Streams, Hearing Tell)
-      : Next(std::move(Next)), PassName(PassName), Streams(Streams), Tell(std::move(Tell)) {}
+  Listener(std::unique_ptr<DiagnosticHandler> Next, StringRef PassName, bool Streams,
+           RemarkCallback Callback)
+      : Next(std::move(Next)), PassName(PassName), Streams(Streams), Callback(std::move(Callback)) {
+  }
 
   bool handleDiagnostics(const DiagnosticInfo &Info) override {
     if (Info.getKind() == DK_OptimizationRemark) {
       const auto &Remark = static_cast<const OptimizationRemark &>(Info);
       if (Remark.getPassName() == PassName)
-        hear(Remark);
+        handleRemark(Remark);
     }
-    if (isMadeForUs(Info))
+    if (isEnabledOnlyByUs(Info))
       return true;
     if (!Next)
       return false;
@@ -59,8 +61,9 @@ public:
   std::unique_ptr<DiagnosticHandler> Next;
 
 private:
-  /// Whether nobody would have made a remark without us. Some are printed whenever they are made.
-  bool isMadeForUs(const DiagnosticInfo &Info) const {
+  /// Returns true if a remark was emitted only because this listener enabled it. Some remarks are
+  /// printed whenever they are emitted.
+  bool isEnabledOnlyByUs(const DiagnosticInfo &Info) const {
     switch (Info.getKind()) {
     case DK_OptimizationRemark:
       if (!Next || !Next->isPassedOptRemarkEnabled(PassName))
@@ -77,9 +80,9 @@ private:
     return !(Next && Next->isAnyRemarkEnabled()) && !Streams;
   }
 
-  void hear(const OptimizationRemark &Remark) {
+  void handleRemark(const OptimizationRemark &Remark) {
     const auto *Header = dyn_cast_or_null<BasicBlock>(Remark.getCodeRegion());
-    // A loop that is unrolled completely is none any more.
+    // A loop that is unrolled completely no longer exists.
     if (!Header || Remark.getRemarkName() == "FullyUnrolled")
       return;
     LoopRemark Found{LoopRemark::Vectorized, Header};
@@ -94,28 +97,28 @@ private:
         Found.Copies = number(Value);
         Known = true;
       } else if (Key == "UnrollCount" || Key == "PeelCount") {
-        Found.What = Key == "UnrollCount" ? LoopRemark::Unrolled : LoopRemark::Peeled;
+        Found.Kind = Key == "UnrollCount" ? LoopRemark::Unrolled : LoopRemark::Peeled;
         Found.Copies = number(Value);
         Known = true;
       }
     }
     if (Known && Found.Width && Found.Copies)
-      Tell(Found);
+      Callback(Found);
   }
 
   StringRef PassName;
-  /// Remarks are made for a file as well.
+  /// Remarks are also streamed to a file.
   bool Streams;
-  Hearing Tell;
+  RemarkCallback Callback;
 };
 
 } // namespace
 
-RemarkScope::RemarkScope(LLVMContext &Context, StringRef PassName, Hearing Hear)
+RemarkScope::RemarkScope(LLVMContext &Context, StringRef PassName, RemarkCallback Callback)
     : Context(Context) {
   Context.setDiagnosticHandler(
       std::make_unique<Listener>(Context.getDiagnosticHandler(), PassName,
-                                 Context.getLLVMRemarkStreamer() != nullptr, std::move(Hear)));
+                                 Context.getLLVMRemarkStreamer() != nullptr, std::move(Callback)));
 }
 
 RemarkScope::~RemarkScope() {

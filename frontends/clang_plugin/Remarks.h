@@ -1,10 +1,10 @@
-//===- Remarks.h - What a pass says of the loops that it changes ----------===//
+//===- Remarks.h - Reading passes' remarks about loops --------------------===//
 //
-// Widths and factors are to be had from nothing but a pass's own remarks:
-// afterwards the metadata only say that a loop was changed. A `RemarkScope`
-// listens to the remarks of one run of one pass. It stands in front of the
-// handler that is installed and hands everything on that this would have got
-// without it, so that nobody notices.
+// Vector widths and unroll factors are known only from a pass's remarks:
+// afterwards the metadata only tells that a loop was changed. A `RemarkScope`
+// listens to the remarks during one run of one pass. It replaces the installed
+// diagnostic handler and forwards to it everything that it would have received
+// without the plugin, so the output of the compiler does not change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,23 +18,23 @@
 
 namespace incc {
 
-/// A loop that a pass has changed. `Header` is its header when the pass said so.
+/// A pass's remark that it changed a loop. `Header` is the loop's header at the time of the remark.
 struct LoopRemark {
-  enum Change { Vectorized, Unrolled, Peeled } What;
+  enum Change { Vectorized, Unrolled, Peeled } Kind;
   const llvm::BasicBlock *Header;
-  /// Lanes (with `Scalable`, times vscale) and copies of a vectorised loop; copies of an unrolled
-  /// one; iterations that were peeled off.
+  /// For a vectorised loop, the lanes (times vscale if `Scalable`) and copies; for an unrolled
+  /// loop, its copies; for a peeled loop, the iterations that were peeled off.
   unsigned Width = 1;
   bool Scalable = false;
   unsigned Copies = 1;
 };
 
-using Hearing = std::function<void(const LoopRemark &)>;
+using RemarkCallback = std::function<void(const LoopRemark &)>;
 
-/// Tells of each remark when it is made, from its construction to its end.
+/// Calls a function for each remark of a pass, from construction to destruction.
 class RemarkScope {
 public:
-  RemarkScope(llvm::LLVMContext &Context, llvm::StringRef PassName, Hearing Hear);
+  RemarkScope(llvm::LLVMContext &Context, llvm::StringRef PassName, RemarkCallback Callback);
   ~RemarkScope();
   RemarkScope(const RemarkScope &) = delete;
   RemarkScope &operator=(const RemarkScope &) = delete;

@@ -1,4 +1,4 @@
-//===- Trips.cpp - How often loops run, and what they go through ----------===//
+//===- Trips.cpp - Trip counts from scalar evolution ----------------------===//
 
 #include "Trips.h"
 

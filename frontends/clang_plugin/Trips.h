@@ -1,4 +1,4 @@
-//===- Trips.h - How often loops run, and what they go through ------------===//
+//===- Trips.h - Trip counts from scalar evolution ------------------------===//
 
 #ifndef INCC_CLANG_PLUGIN_TRIPS_H
 #define INCC_CLANG_PLUGIN_TRIPS_H
@@ -11,8 +11,8 @@
 
 namespace incc {
 
-/// Scalar evolution of a function, apart from the one that the pipeline has: its answers depend on
-/// what it was asked before, and code would depend on us.
+/// Scalar evolution of a function, separate from the pipeline's. Its answers depend on earlier
+/// queries, so queries of the plugin would change the generated code.
 class Evolution {
 public:
   Evolution(llvm::Function &F, Loops &Of);

@@ -1,10 +1,10 @@
-//===- llvm_accesses.cpp - What LLVM says A64 instructions read and write -===//
+//===- llvm_accesses.cpp - Registers of A64 instructions in LLVM ----------===//
 //
-// Reads A64 statements, one a line, and writes for each a line of JSON: the
-// text, LLVM's opcode, and the registers that its description says the
-// instruction reads and writes. With --enumerate, writes the same of an example
-// of every instruction that LLVM knows. Built by test_aarch64_accesses.py against
-// the LLVM that llvm-config names; no part of incc itself.
+// Reads A64 statements, one per line, and writes a line of JSON for each: the
+// text, LLVM's opcode, and the registers that the instruction reads and writes
+// according to LLVM's description. With --enumerate, it writes this for an
+// example of every instruction that LLVM knows. test_aarch64_accesses.py
+// compiles it against the LLVM that llvm-config names; it is not part of incc.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// A register by its name; the parts of one that is a list.
+  /// Adds a register by its name, or the members of a list of registers.
   void add(json::Array &Names, MCRegister Register) const {
     StringRef Name = MRI.getName(Register);
     SmallVector<StringRef, 4> Parts;
@@ -146,8 +146,8 @@ int main(int Argc, char **Argv) {
       Printer->printInst(&Inst, 0, "", *STI, Stream);
       outs() << json::Value(Described.describe(StringRef(Text).trim(), Inst)) << '\n';
     };
-    // Every word with registers 1 and 6 in the lowest fields, then other numbers there, where these
-    // fields are part of the opcode.
+    // Try every word with registers 1 and 6 in the lowest fields, then with other numbers there,
+    // for encodings in which these fields are part of the opcode.
     for (uint32_t High = 0; High < 1u << 22; ++High)
       Try(High * 2654435761u << 10 | 6 << 5 | 1);
     for (uint32_t Low : {0u, 1u, 4u, 8u, 16u, 17u, 24u, 31u})

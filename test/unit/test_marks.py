@@ -108,7 +108,7 @@ def test_what_is_marked_in_fortran(code: str, file: str, found: tuple[int, int, 
         ("incc: analyze name( )", 18, "name() says nothing"),
         ("incc: analyze name(a b)", 23, "a name is one word, not 'a b'"),
         ("incc: analyze name(a) name(b)", 26, "a mark has one name"),
-        ("incc: analyze mcpu(sky/lake)", 23, "'sky/lake' is no name of a core"),
+        ("incc: analyze mcpu(sky/lake)", 23, "'sky/lake' is not the name of a core"),
     ],
 )
 def test_what_is_wrong(comment: str, column: int, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Plain English in docstrings and documents: what a linter of Python does not check."""
+"""Check the English of docstrings, C++ comments and documents, beyond what ruff checks."""
 
 from __future__ import annotations
 
@@ -30,9 +30,17 @@ PACKAGES = (
 SOURCES = sorted(
     path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "__pycache__" not in path.parts
 )
+CXX_FOLDERS = ("core", "front", "frontends", "measuring", "models", "support", "test/unit")
+CXX_SOURCES = sorted(
+    path
+    for folder in CXX_FOLDERS
+    for suffix in ("h", "cpp", "def")
+    for path in (ROOT / folder).rglob(f"*.{suffix}")
+    if "data" not in path.parts
+)
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 OPENING = re.compile(r"(Whether|What|How|Where|Who|Of|That|The same)\b")
-"""Words that docstrings do not begin with: such a line says nothing in an editor's tooltip."""
+"""Words that docstrings and C++ comments do not begin with: such a line says nothing in an editor's tooltip."""
 BANNED = re.compile(
     r"\bno JSON any more\b|\bto nowhere\b|\bwhat stands behind\b|\btaken for [\w-]+'s sake\b|\bis told of\b"
     r"|\bof the text only\b|\bno more what it was\b"
@@ -61,8 +69,20 @@ def descriptions(path: Path) -> Iterator[tuple[int, str]]:
                 yield after.lineno, after.value.value
 
 
+def doc_comments(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the first line of each documenting comment (`///`, `///<`) of a C++ file."""
+    before = ""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        comment = re.search(r"///<?(?!/) ?(.*)", line)
+        trailing = comment is not None and line[comment.start() :].startswith("///<")
+        if comment and (trailing or not before.lstrip().startswith("///")):
+            yield number, comment[1]
+        before = line
+
+
 def test_the_sources_are_found() -> None:
     assert len(SOURCES) > 300
+    assert len(CXX_SOURCES) > 130
 
 
 @pytest.mark.parametrize("texts", [docstrings, descriptions])
@@ -76,10 +96,20 @@ def test_descriptions_begin_with_a_sentence_of_their_own(texts: Callable[[Path],
     assert wrong == []
 
 
+def test_cxx_comments_begin_with_a_sentence_of_their_own() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path in CXX_SOURCES
+        for line, text in doc_comments(path)
+        if OPENING.match(text)
+    ]
+    assert wrong == []
+
+
 def test_banned_phrases_do_not_come_back() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{number}: {match[0]}"
-        for path in (*SOURCES, *DOCUMENTS)
+        for path in (*SOURCES, *CXX_SOURCES, *DOCUMENTS)
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if (match := BANNED.search(line))
     ]

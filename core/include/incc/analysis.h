@@ -1,4 +1,4 @@
-//===- analysis.h - Every bound of a kernel -------------------------------===//
+//===- analysis.h - All bounds of a kernel --------------------------------===//
 
 #ifndef INCC_ANALYSIS_H
 #define INCC_ANALYSIS_H
@@ -13,7 +13,7 @@
 
 namespace incc {
 
-/// What both bounds and simulation are computed from. It is computed once where both are wanted.
+/// The inputs that bounds and simulation share, computed once for both.
 struct KernelInfo {
   Dataflow Flow;
   LineCrossings Lines;
@@ -32,10 +32,10 @@ struct Bounds {
   Rational largest() const { return std::max({Port, Divider, FrontEnd, Retire, LoopCarried}); }
 };
 
-/// Computes the bounds of analyze() without what explains them, in a fraction of the time.
+/// Computes the bounds of analyze() without their explanations, in a fraction of the time.
 Bounds findBounds(const Kernel &K, const KernelInfo &Info);
 
-/// All bounds of a kernel and what explains them. See Analysis in core/python/__init__.py.
+/// All bounds of a kernel with their explanations. See Analysis in core/python/__init__.py.
 struct Analysis {
   PortPressure Balanced, Fixed;
   Rational WorstAlignmentBound; ///< The port bound at the worst alignment of each pointer.

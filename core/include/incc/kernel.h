@@ -24,9 +24,9 @@ constexpr int32_t MaxEntries = 1 << 20;
 constexpr int32_t Unlimited = 1 << 20;
 /// The most cycles for which a store queue remembers the blocks that it wrote.
 constexpr int32_t MaxStoreWordWindow = 16;
-/// The most delays between ports, which values keep as 16 bits.
+/// The most delays between ports. Values store a set of them in 16 bits.
 constexpr size_t MaxPortDelays = 16;
-/// The most µops that can start in a cycle, since there are at most so many ports.
+/// The most µops that can start in a cycle, which is the largest number of ports.
 constexpr int32_t MaxStarts = 64;
 
 // The values of these enumerations are documented in fields.def.

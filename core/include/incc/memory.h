@@ -29,7 +29,7 @@ struct MemoryDependency {
 /// counts as one byte. Stores of more than 64 iterations before are not found, nor those of fewer
 /// iterations in kernels of thousands of instructions (see simulatedIterations()).
 ///
-/// Where the latest store wrote only some of the bytes, x86 cores do not forward (Intel's
+/// If the latest store wrote only some of the bytes, x86 cores do not forward (Intel's
 /// optimization manual, "Store Forwarding Restriction on Size and Alignment"): the load is blocked
 /// until the store is in the cache. That adds Kernel::BlockedForwardCycles to the latency. A store
 /// reaches the cache after its retirement, so the load also waits for the blocked loads before the
@@ -67,7 +67,7 @@ struct MemoryAccesses {
 /// Follows the addresses of a kernel, and finds what is requested. The rest stays empty.
 MemoryAccesses followMemory(const Kernel &K, bool Dependencies, bool Loads, bool Stores);
 
-/// How a load or store moves through memory from one iteration to the next.
+/// The movement of a load or store through memory from one iteration to the next.
 struct Stream {
   int32_t Instruction;
   bool Store;

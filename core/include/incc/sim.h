@@ -75,7 +75,7 @@ enum class PortBinding : int32_t {
 #define PORT_BINDING(Name, Python) Name,
 #include "incc/fields.def"
 };
-/// Where the µops of a kernel come from.
+/// The source of a kernel's µops.
 enum class UopSource : int32_t {
 #define UOP_SOURCE(Name, Python) Name,
 #include "incc/fields.def"
@@ -88,7 +88,7 @@ enum class Stall : int32_t {
   NumStalls
 };
 
-/// What the simulator needs beyond a Kernel: properties of the kernel's instructions that concern
+/// The simulator's input besides a Kernel: properties of the kernel's instructions that concern
 /// front end and renamer, and the core's parameters. The fields are documented in fields.def.
 struct Pipeline {
 #define PIPELINE_PARAMETER(Member, Name, Default, Low, High) int32_t Member = Default;
@@ -119,7 +119,7 @@ struct Assumptions {
   bool NoMemoryDependencies = false;
 };
 
-/// How a kernel is simulated and what is recorded.
+/// The settings of a simulation.
 struct SimulationOptions {
   bool Loop = true; ///< The kernel ends in a jump to its start; else copies follow each other.
   int32_t Alignment = -1; ///< Place of the first byte modulo 64; -1: the pipeline's.
@@ -160,7 +160,7 @@ struct StartedUop {
     int32_t Instruction;
     int64_t Arrived;
   };
-  /// What another µop made for this one.
+  /// An input that another µop produced for this one.
   struct Input {
     int32_t Producer; ///< Its index in Simulation::Started. It may start later than this µop, if
                       ///< the input is needed late.
@@ -173,7 +173,7 @@ struct StartedUop {
   int32_t Instruction;
   int32_t Uop;              ///< Its index in the Kernel, or one of the above.
   int32_t Port, PortCycles; ///< The port and for how long it was taken, from `Started` on.
-  int32_t Unit, UnitCycles; ///< A resource that was held beside it, -1 for none.
+  int32_t Unit, UnitCycles; ///< A resource that was held as well as the port, -1 for none.
   int64_t Dispatched;       ///< When it entered its scheduler.
   int64_t Earliest;         ///< When it could have started if its inputs had been there.
   int64_t Ready;            ///< When it could have started if its port had been free.
@@ -188,7 +188,7 @@ struct Event {
   int32_t Iteration, Instruction;
   int64_t Dispatched; ///< Enters reorder buffer and scheduler, with its first issue slot.
   int64_t Ready;      ///< The inputs of the µop that starts first have arrived.
-  int64_t Started;    ///< That µop starts.
+  int64_t Started;    ///< The µop that starts first starts.
   int64_t Executed;   ///< The last result is there: consumers may start in this cycle.
   int64_t Retired;    ///< Its last slot retires, at least one cycle after `Executed`.
 };
@@ -227,19 +227,20 @@ struct SequenceStep {
   int32_t Instruction;
   int32_t IterationOffset; ///< From the first µop's iteration.
   Kind Cause;              ///< None: nothing of these kinds held it up.
-  /// Of Register, a location, or StartedUop::WithinInstruction or RenamedMemory; of Resource, a
+  /// For Register, a location, or StartedUop::WithinInstruction or RenamedMemory; for Resource, a
   /// port or resource.
   int32_t Via;
   int64_t Cycles; ///< From the start of the µop before.
 };
 
-/// What happened in the cycles of a run, from the one in which its first µop was issued, which is
-/// cycle 0 of the events, to the one in which its last µop retired. See Statistics in
+/// The statistics of a run, from the cycle in which its first µop was issued, which is cycle 0 of
+/// the events, to the cycle in which its last µop retired. See Statistics in
 /// core/python/__init__.py.
 struct Statistics {
   int64_t Cycles = 0, Uops = 0;
   std::array<int64_t, static_cast<size_t>(Stall::NumStalls)> Stalls{}; ///< Cycles, by cause.
-  /// Histograms: the cycles in which so many (the index) were issued, started, retired.
+  /// Histograms, indexed by count: the cycles in which that many µops were issued, started or
+  /// retired.
   std::vector<int64_t> Issued, Started, Retired;
   Usage ReorderBuffer, AllSchedulers, Queue;
   std::vector<Usage> Schedulers; ///< As Pipeline::SchedulerPorts.
@@ -286,9 +287,9 @@ struct Simulation {
 ///
 /// Without a number of iterations, the run takes at least 500 cycles and 10 iterations, and the
 /// throughput is that of the second half of the iterations (Abel and Reineke, ICS 2022). It is
-/// exact if the machine returned to a state that it was in before, or if retirement repeats itself;
-/// otherwise it is off by what a cycle or two are of so many iterations. A run that comes out below
-/// a bound goes on, up to three times as long.
+/// exact if the machine returned to an earlier state, or if retirement repeats itself; otherwise
+/// its error is a cycle or two divided by the number of iterations. A run whose result is below a
+/// bound continues, up to three times as long.
 ///
 /// \throws std::invalid_argument if the fields contradict each other or the number of iterations is
 ///         negative.

@@ -198,7 +198,7 @@ void Backend::observe(int64_t Cycle) {
   Observed->endCycle(Rob.used(), Schedulers);
 }
 
-/// Reports what the µops lack that could have started in this cycle, had they had all they need.
+/// Reports what each µop lacks that could have started in this cycle with everything it needs.
 void Backend::observeWaiting(int64_t Cycle) {
   for (int32_t N = 0; N < static_cast<int32_t>(Pool.size()); ++N) {
     const DynUop &Dyn = Pool[N];

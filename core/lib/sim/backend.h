@@ -1,11 +1,13 @@
 //===- backend.h - From issue to retirement -------------------------------===//
 //
-// The units behind the renamer, put together: schedulers, the stage that starts
-// µops (OldestFirst or ProgramOrder), ports and other execution units, the values
-// that flow between µops, load and store buffer, register file and reorder buffer.
+// The units after the renamer, combined: schedulers, the stage that starts µops
+// (OldestFirst or ProgramOrder), ports and other execution units, the values
+// that flow between µops, load and store buffer, register file and reorder
+// buffer.
 //
-// The backend is event driven: a µop is touched when it is issued, when the arrival
-// time of its last input becomes known, when it becomes ready, and when it starts.
+// The backend is event driven: a µop is touched when it is issued, when the
+// arrival time of its last input becomes known, when it becomes ready, and when
+// it starts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +56,7 @@ public:
   /// Moves µops from the queue before the schedulers into these.
   void leaveQueue();
 
-  /// Adds everything but reorder buffer, load and store buffer and port binder, which the caller
+  /// Adds everything except reorder buffer, load and store buffer and port binder, which the caller
   /// adds, and the register file, which the renamer adds. Iterations before `Retired` have retired.
   void addTo(Fingerprint &F, int64_t Retired) const;
 
@@ -67,7 +69,7 @@ public:
   // Set for a run that is recorded. Both lists are in the order of starts.
   std::vector<Started> *Record = nullptr;
   std::vector<StartedUop> *RecordUops = nullptr;
-  /// Set for a run of which statistics are wanted.
+  /// Set if statistics are requested.
   Observer *Observed = nullptr;
 
   /// Reports the state at the end of a cycle to the observer.

@@ -9,17 +9,18 @@ using namespace incc::sim;
 
 namespace {
 
-/// Returns a place of an object within a cache line, a multiple of eight bytes, another one in each
-/// iteration. The places are the fractional parts of multiples of irrational numbers, one for each
-/// object, so that all places of any two objects relative to each other are equally frequent.
+/// Returns a place of an object within a cache line, a multiple of eight bytes that differs from
+/// one iteration to the next. The places are the fractional parts of multiples of irrational
+/// numbers, one for each object, so that all relative places of any two objects are equally
+/// frequent.
 uint64_t anyPlace(const Kernel &K, int32_t Object, size_t Iteration) {
   constexpr uint64_t GoldenRatio = 0x9E3779B97F4A7C15; // Its fractional part times 2^64.
   uint64_t Fraction = GoldenRatio * static_cast<uint64_t>(Object) * Iteration;
   return (Fraction >> 32) * static_cast<uint64_t>(K.LineBytes / 8) >> 32 << 3;
 }
 
-/// Shortens a row of a power of two iterations to its period: the earlier the banks repeat
-/// themselves, the earlier the state of the machine can.
+/// Shortens a row of a power of two iterations to its period. The sooner the banks repeat, the
+/// sooner the machine's state can repeat.
 void shortenToPeriod(std::vector<LoadBanks> &Row) {
   while (Row.size() > 1) {
     auto Middle = Row.begin() + static_cast<std::ptrdiff_t>(Row.size() / 2);

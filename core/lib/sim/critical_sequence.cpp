@@ -10,7 +10,7 @@ using namespace incc::sim;
 
 namespace {
 
-/// The µop because of which another one started when it did, or had its result when it had.
+/// The µop that determined when another one started, or when its result was ready.
 struct Reason {
   int32_t Uop = -1; ///< -1: there is none.
   SequenceStep::Kind Cause = SequenceStep::None;
@@ -28,8 +28,8 @@ public:
     }
   }
 
-  /// Returns why a µop's result came when it did. That is why the µop started, or a stored value
-  /// that a load got later than it needed to load.
+  /// Returns the reason for the time of a µop's result: the reason why the µop started, or a stored
+  /// value that a load received later than it needed to load.
   Reason reasonOf(int32_t N) const {
     const StartedUop &U = Uops[static_cast<size_t>(N)];
     const StartedUop::Input *Last = nullptr;
@@ -49,8 +49,8 @@ public:
   }
 
 private:
-  /// Returns the µop that held a µop's port or resource while it waited: the last one before it
-  /// that started there.
+  /// Returns the µop that held a µop's port or resource while it waited: the last earlier one that
+  /// started there.
   Reason unitHolder(int32_t N) const {
     const StartedUop &U = Uops[static_cast<size_t>(N)];
     Reason Holder;

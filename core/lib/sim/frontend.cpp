@@ -167,9 +167,9 @@ void FrontEnd::readUopCache() {
   }
 }
 
-/// Returns true if the next instruction can be decoded in this cycle by the decoder at `Place`, as
-/// far as the decoders go. A complex instruction needs the first decoder. One that might fuse with
-/// the instruction behind it waits for that, and on some cores cannot be decoded by the last
+/// Returns true if the decoder at `Place` can decode the next instruction in this cycle, as far as
+/// the decoders are concerned. A complex instruction needs the first decoder. An instruction that
+/// might fuse with the next one waits for it, and on some cores cannot be decoded by the last
 /// decoder.
 bool FrontEnd::canDecode(int32_t Place, int64_t Cycle) const {
   int32_t I = Next.Instruction;
@@ -177,7 +177,7 @@ bool FrontEnd::canDecode(int32_t Place, int64_t Cycle) const {
     return false;
   if (!P.P.Fusible[I])
     return true;
-  // The last instruction of a loop is followed by none if the loop's start is in the µop cache.
+  // No instruction follows the last one of a loop whose start is in the µop cache.
   bool IsFollowed = I + 1 < Code.numInstructions() || !Code.isCached(0);
   if (IsFollowed && !Predecode.isAvailable(Cycle, 1))
     return false;

@@ -12,10 +12,10 @@ using namespace incc::sim;
 namespace {
 
 /// The bytes of code that `dsb_lines` lines of the µop cache may hold. A block of 32 bytes has up
-/// to three lines (Intel's optimization manual), one of 64 bytes up to six (Abel and Reineke).
+/// to three lines (Intel's optimization manual), a block of 64 bytes up to six (Abel and Reineke).
 constexpr int32_t BytesOfLines = 32;
 constexpr int64_t CacheLineBytes = 64;
-/// Jumps that cross or end at a multiple of so many bytes have the JCC erratum.
+/// Jumps that cross or end at a multiple of this many bytes are subject to the JCC erratum.
 constexpr int64_t JccErratumBytes = 32;
 
 } // namespace
@@ -74,10 +74,10 @@ bool CodeLayout::canReplayLoop() const {
 // --- the µop cache of Intel's cores -------------------------------------------------------------
 
 /// Finds the instructions that the µop cache holds. It holds a block of code (`dsb_block` bytes) if
-/// the block's µops fit into `dsb_lines` lines for every 32 bytes and no jump in it has the JCC
-/// erratum. With `both_32B_halves_must_be_cacheable`, it holds a cache line of code as a whole or
-/// not at all. The front end leaves the µop cache at an instruction that is not held, and goes back
-/// to it only behind a taken jump, as the one to the loop's start.
+/// the block's µops fit into `dsb_lines` lines for every 32 bytes and no jump in it is subject to
+/// the JCC erratum. With `both_32B_halves_must_be_cacheable`, it holds a cache line of code
+/// completely or not at all. The front end leaves the µop cache at an instruction that is not in
+/// it, and returns to it only after a taken jump, such as the one to the loop's start.
 void CodeLayout::fillUopCache() {
   int32_t N = numInstructions();
   Cached.assign(static_cast<size_t>(N), true);
@@ -152,7 +152,7 @@ void CodeLayout::excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBy
   }
 }
 
-// --- op caches of which only the width is known -------------------------------------------------
+// --- op caches with a known width and unknown rules ---------------------------------------------
 
 /// Zen 3: divides the loop's entries into lines of as many µops as are read in a cycle
 /// (`dsb_width`), and returns the number of lines. A line also holds constants of its instructions:
@@ -192,7 +192,7 @@ int32_t CodeLayout::fillLinesWithConstants(bool EndInBlocks) {
   return NumLines;
 }
 
-/// Without limits for constants, what is delivered in a cycle ends at a taken jump only.
+/// Without limits for constants, the delivery of a cycle ends only at a taken jump.
 void CodeLayout::fillLinesByJumps() {
   LineEnds.assign(P.Entries.size(), P.numEntries());
   int32_t Begin = 0;
@@ -204,8 +204,8 @@ void CodeLayout::fillLinesByJumps() {
 }
 
 /// Zen 5: divides the loop's instructions into groups of `dsb_width` with at most `constants_most`
-/// constants, which go on across the ends of blocks and end at taken jumps (measured: loops of n
-/// nops of one to ten bytes, and of nops beside comparisons with constants).
+/// constants. Groups continue across the ends of blocks and end at taken jumps (measured with loops
+/// of n nops of one to ten bytes, and of nops and comparisons with constants).
 void CodeLayout::fillGroups() {
   int32_t Count = 0, Constants = 0;
   bool Jumped = true;

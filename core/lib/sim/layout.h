@@ -26,10 +26,10 @@ struct Position {
   int32_t Instruction = 0;
 };
 
-/// What is fixed about the code of a kernel.
+/// The layout of a kernel's code, which does not change during a run.
 class CodeLayout {
 public:
-  /// `Alignment`: the place of the first byte, modulo 64.
+  /// `Alignment` is the address of the first byte modulo 64.
   CodeLayout(const Program &P, bool Loop, int32_t Alignment);
 
   bool isLoop() const { return Loop; }
@@ -43,13 +43,13 @@ public:
     return ++At.Instruction == numInstructions() ? Position{At.Iteration + 1, 0} : At;
   }
 
-  /// Returns true if the code goes on elsewhere behind an instruction: at the end of a loop, behind
-  /// a jump that leaves out code, and where at least a cache line of unknown code follows, which is
-  /// taken not to be executed.
+  /// Returns true if execution continues elsewhere after an instruction: at the end of a loop,
+  /// after a jump that skips code, and where at least a cache line of unknown code follows, which
+  /// is assumed not to be executed.
   bool jumpsBehind(int32_t I) const;
 
-  /// Returns true if the µops of an instruction come from the µop cache. Those behind an
-  /// instruction that it does not hold are decoded until the next jump.
+  /// Returns true if the µops of an instruction come from the µop cache. Instructions after one
+  /// that is not in it are decoded until the next jump.
   bool isCached(int32_t I) const { return Loop && Cached[static_cast<size_t>(I)]; }
   /// The jumps whose blocks the µop cache does not hold because of the JCC erratum.
   const std::vector<int32_t> &uncachedJumps() const { return UncachedJumps; }
@@ -57,12 +57,12 @@ public:
   int64_t block(int32_t I) const { return address(I) / P.P.DsbBlock; }
   /// Returns the line of the µop cache that an entry of the µop queue comes from.
   int32_t line(int32_t Entry) const { return Lines[static_cast<size_t>(Entry)]; }
-  /// Of a µop cache of which only the width is known: returns the entry after the last one that is
-  /// delivered in a cycle with this one, because a line ends there, or a jump is taken.
+  /// Returns, for a µop cache with a known width and unknown rules, the entry after the last one
+  /// that is delivered in a cycle with this one, because a line ends there or a jump is taken.
   int32_t lineEnd(int32_t Entry) const {
     return LineEnds.empty() ? P.numEntries() : LineEnds[static_cast<size_t>(Entry)];
   }
-  /// A group of instructions in the µop cache, where `dsb_block_again` describes it.
+  /// A group of instructions in the µop cache, if `dsb_block_again` describes it.
   struct Group {
     int32_t End = 0;         ///< The entry of the µop queue after the last one,
     int64_t Block = 0;       ///< the block of code that the group begins in,
@@ -74,7 +74,8 @@ public:
   const Group *group(int32_t Entry) const {
     return Groups.empty() ? nullptr : &Groups[static_cast<size_t>(line(Entry))];
   }
-  /// How many times the loop stream detector unrolls the loop, 0 if it does not replay it.
+  /// The number of times that the loop stream detector unrolls the loop, 0 if it does not replay
+  /// it.
   int32_t lsdUnrolling() const { return Unrolling; }
 
 private:

@@ -90,15 +90,16 @@ public:
 
 private:
   int32_t Window, Delay;
-  std::array<int64_t, MaxStoreWordWindow> WrittenAt; ///< Of the last blocks, the latest first.
+  std::array<int64_t, MaxStoreWordWindow>
+      WrittenAt; ///< The times of the last blocks, the latest first.
 };
 
 /// The stores between their issue and their arrival in the first-level cache.
 class StoreQueue {
 public:
-  /// `Capacity`: 0 for no limit. `StartsFull`: begin with a full queue, as in the steady state of
-  /// code that stores more than the cache takes. That state is reached only after many iterations,
-  /// perhaps more than are simulated.
+  /// `Capacity` is 0 for no limit. With `StartsFull`, the queue is full at the beginning, as in the
+  /// steady state of code that stores more than the cache takes. A run reaches that state only
+  /// after many iterations, perhaps more than are simulated.
   StoreQueue(int32_t Capacity, bool StartsFull, PartialWordRule PartialWords)
       : Capacity(Capacity), PartialWords(PartialWords) {
     for (int32_t N = 0; StartsFull && N < Capacity; ++N) {
@@ -112,8 +113,8 @@ public:
     return Capacity == 0 || Used == 0 || Used + Stores <= Capacity;
   }
   void enter(int32_t Stores) { Used += Stores; }
-  /// Starts an instruction's stores on their way to the cache, behind those that are on it. They
-  /// take `CommitCycles`. `RewriteDistance` is that of the first block (see PartialWordRule).
+  /// Sends an instruction's stores to the cache, after those that are on their way. They take
+  /// `CommitCycles`. `RewriteDistance` is that of the first block (see PartialWordRule).
   void retire(int64_t Cycle, int32_t Stores, int32_t CommitCycles, int32_t RewriteDistance) {
     FreeAt = std::max(FreeAt, Cycle);
     FreeAt += PartialWords.delay(FreeAt + 1, RewriteDistance);

@@ -64,7 +64,7 @@ int32_t MoveElimination::newGroup(int32_t Kind) {
   return New;
 }
 
-/// Takes a location out of its group, and frees the group's slot if that was due.
+/// Removes a location from its group, and frees the group's slot if that makes it free.
 void MoveElimination::leaveGroup(int32_t Location) {
   int32_t Old = std::exchange(GroupOf[Location], -1);
   if (Old < 0)

@@ -68,7 +68,7 @@ private:
 
   const Program &P;
   bool HasMoves = false;
-  std::array<Slots, 2> SlotsOf; ///< Of general-purpose and of vector registers.
+  std::array<Slots, 2> SlotsOf; ///< Slots of general-purpose and vector registers.
   size_t Now = 0;               ///< The current cycle's place in the histories.
   std::vector<int32_t> GroupOf; ///< By location, -1 for none.
   std::vector<Group> Groups;

@@ -29,7 +29,7 @@ void OldestFirst::schedule(int32_t N) {
   wakeUpAt(N, Time);
 }
 
-/// Enters a µop into the calendar. If the time is beyond the horizon, the µop is woken up before
+/// Enters a µop into the calendar. If the time is beyond the horizon, the µop is woken up earlier
 /// and entered again.
 void OldestFirst::wakeUpAt(int32_t N, int64_t Time) {
   int64_t Slot = std::min(Time, Now + Horizon - 1) % Horizon;

@@ -28,7 +28,7 @@
 
 namespace incc::sim {
 
-/// The numbers of µops at each port, which the rules go by.
+/// The numbers of µops at each port, on which the rules are based.
 struct PortCounts {
   using Counts = std::array<int32_t, 64>;
 
@@ -38,19 +38,20 @@ struct PortCounts {
   Counts PreviousCycle{}; ///< Bound as it was at the start of the previous cycle's issue.
 };
 
-/// The port with the fewest µops bound to it, those of this cycle included; of several the first.
-/// This is the rule of cores about which nothing else is known.
+/// Chooses the port with the fewest µops bound to it, including those of this cycle; if several
+/// have the fewest, the first of them. This is the rule for cores about which nothing else is
+/// known.
 class LeastLoadedRule {
 public:
   static int32_t choose(const PortCounts &Ports, uint64_t Allowed);
 };
 
-/// The ports of a set take turns, across cycles, unless the next port has more than
-/// `alternating_imbalance` µops more than another one of the set: then the least loaded port gets
-/// the µop, and the turn continues behind it.
+/// The ports of a set take turns, across cycles. If the next port has more than
+/// `alternating_imbalance` µops more than another port of the set, the least loaded port gets the
+/// µop instead, and the turn continues after that port.
 ///
 /// The floating-point pipes of Zen work like this (US patent 12118411 describes the two modes; the
-/// imbalance is measured), and so do the ports of loads and, from Ice Lake on, of stores on Intel's
+/// imbalance is measured). So do the ports of loads and, from Ice Lake on, of stores on Intel's
 /// cores, without a limit to the imbalance.
 class AlternatingRule {
 public:
@@ -68,11 +69,11 @@ private:
   int32_t MaxImbalance;
 };
 
-/// Sandy Bridge and Ivy Bridge: even issue slots take the least used port (of several the first),
-/// odd slots the most used port (of several the last), as the ports were used before the cycle. If
-/// the two differ by `ports_apart` or more, all slots take the least used port. One set of ports,
-/// that of all arithmetic, has a table instead (`ports_by_slot`), which has a port for each slot,
-/// by the least used port.
+/// Sandy Bridge and Ivy Bridge: even issue slots take the least used port (the first in case of a
+/// tie), odd slots the most used port (the last in case of a tie), according to the use before the
+/// cycle. If the use of the two differs by `ports_apart` or more, all slots take the least used
+/// port. The set of all arithmetic ports has a table instead (`ports_by_slot`), which gives a port
+/// for each slot, by the least used port.
 class SixPortRule {
 public:
   explicit SixPortRule(const Pipeline &P);
@@ -87,8 +88,8 @@ private:
 };
 
 /// Haswell to Cascade Lake: even issue slots take the least used port, odd slots the second least
-/// used (of several the last), as the ports were used before the cycle. If the two differ by
-/// `ports_apart` or more, all slots take the least used port.
+/// used (the last in case of a tie), according to the use before the cycle. If the use of the two
+/// differs by `ports_apart` or more, all slots take the least used port.
 class EightPortRule {
 public:
   explicit EightPortRule(const Pipeline &P) : PortsApart(P.PortsApart) {}
@@ -99,11 +100,11 @@ private:
   int32_t PortsApart;
 };
 
-/// Ice Lake and later: the µops of a cycle that have the same set of ports take these in turn,
-/// beginning with the least used port (of several the last), as the ports were used one cycle
-/// before. Ports with `ports_apart` or more µops more than the least used port are left out. In
-/// issue slot `second_port_slot`, the first µop of a set takes the second port; in slot
-/// `first_port_slot`, every µop takes the first.
+/// Ice Lake and later: the µops of a cycle with the same set of ports take these in turn, beginning
+/// with the least used port (the last in case of a tie), according to the use one cycle before.
+/// Ports with `ports_apart` or more µops more than the least used port are skipped. In issue slot
+/// `second_port_slot`, the first µop of a set takes the second port; in slot `first_port_slot`,
+/// every µop takes the first.
 class TenPortRule {
 public:
   explicit TenPortRule(const Pipeline &P)

@@ -76,8 +76,8 @@ void ProgramBuilder::buildInstruction(int32_t I) {
   To.Instructions.push_back(Plan);
 }
 
-/// Makes the µops that the renamer inserts before the instruction if it uses what the renamer has
-/// put aside: the stack engine's offset, or bits 8-15 of a register.
+/// Makes the µops that the renamer inserts before the instruction if it uses state that the renamer
+/// keeps separately: the stack engine's offset, or bits 8-15 of a register.
 void ProgramBuilder::buildInsertedUops() {
   if (P.RenamerPorts == 0)
     return;
@@ -200,8 +200,8 @@ void ProgramBuilder::assignBanks() {
       To.Uops[U].BankRow = To.Banks.rowOf(Loaded);
 }
 
-/// Assigns each instruction without an entry (one that is not in the model, say) to the entry
-/// before it, or to the first one.
+/// Assigns each instruction without an entry (for example, one that is missing from the model) to
+/// the entry before it, or to the first one.
 void ProgramBuilder::assignInstructions() {
   int32_t Next = 0;
   for (size_t E = 0; E < To.Entries.size(); ++E) {

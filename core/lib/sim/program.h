@@ -1,9 +1,9 @@
 //===- program.h - A kernel as the simulated machine sees it --------------===//
 //
-// A Program is what is the same in every iteration of a kernel, worked out once
-// before the run: the entries of the µop queue, the issue slots that each entry
-// fills, the µops in each slot, what each µop needs to start, and which values
-// follow from which µops and from which other values.
+// A Program holds everything that is the same in every iteration of a kernel,
+// computed once before the run: the entries of the µop queue, the issue slots
+// that each entry fills, the µops in each slot, what each µop needs to start,
+// and which values follow from which µops and from which other values.
 //
 // "Static" µops and values are those of the program; "dynamic" ones are their
 // executions in an iteration.
@@ -51,7 +51,7 @@ struct Uop {
   Range Inputs, Feeds;        ///< In Program::Inputs and Program::Feeds.
   int32_t Done = 1;           ///< Cycles from its start to its last result.
   int32_t PortCycles = 1;     ///< Cycles for which it takes its port.
-  int32_t Resource = -1;      ///< A resource that it holds beside its port, -1 for none.
+  int32_t Resource = -1;      ///< A resource that it holds as well as its port, -1 for none.
   int32_t ResourceCycles = 0; ///< Cycles for which it holds the resource.
   int32_t Stage = 0;          ///< In order: cycles from its instruction's start to its execution.
   int32_t PipeSet = -1;       ///< The set of shared pipes that it needs (SharedPipes), -1 for none.
@@ -59,7 +59,7 @@ struct Uop {
   int32_t WideShares = 0;     ///< The shares of a cycle that it takes (WideVectorRule).
   uint32_t DelaysFrom = 0;    ///< Delays between ports for its results, as bits.
   uint32_t DelaysTo = 0;      ///< Delays between ports for its inputs, as bits.
-  int64_t Crossings = 0;      ///< How often a load crosses a line in Program::CrossingIterations.
+  int64_t Crossings = 0;      ///< A load's crossings of a line in Program::CrossingIterations.
   uint64_t CrossingPattern = 0; ///< The iterations in which it does, as bits; 0: evenly spread.
 };
 
@@ -85,7 +85,7 @@ struct OptionalUop {
   int32_t Uop = -1, Value = -1; ///< -1 for none.
 };
 
-/// What the machine needs to know about an instruction.
+/// The properties of an instruction that the machine needs.
 struct InstructionPlan {
   Range Entries;                 ///< In Program::Entries.
   int32_t NonMicrocode = 0;      ///< Entries from decoders or µop cache; the others are microcode.

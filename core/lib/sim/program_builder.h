@@ -44,7 +44,7 @@ private:
 
   // --- data flow (program_dataflow.cpp)
 
-  /// The values of an instruction by what makes them.
+  /// The values of an instruction, by their producers.
   struct Results {
     std::vector<int32_t> Loaded, Stored;
     std::vector<int32_t> Computed; ///< Registers that computing µops write.
@@ -55,8 +55,8 @@ private:
   struct ComputedResult {
     int32_t Value, Fed;
   };
-  /// What decides at which of several computing µops an operand enters: its longest latency to a
-  /// result, then the number of results that need it.
+  /// The property of an operand that determines at which of several computing µops it enters: its
+  /// longest latency to a result, then the number of results that need it.
   using OperandClass = std::pair<int32_t, int32_t>;
   /// An operand of computing µops: one register, say, that several results need.
   struct Operand {

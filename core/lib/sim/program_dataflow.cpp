@@ -26,8 +26,8 @@ using namespace incc::sim;
 
 namespace {
 
-/// Returns the value that the N-th µop of a kind makes, if there are so many values of that kind:
-/// µops beyond their number make the last one, too. Returns -1 if there is none.
+/// Returns the value that the N-th µop of a kind makes. If there are fewer values than µops of the
+/// kind, the remaining µops make the last value, too. Returns -1 if there is no value.
 int32_t valueOfUop(const std::vector<int32_t> &Values, size_t N) {
   return Values.empty() ? -1 : Values[std::min(N, Values.size() - 1)];
 }
@@ -94,8 +94,8 @@ int32_t ProgramBuilder::delayOf(int32_t In) const {
 /// Returns the latency from an input to its value, delays included.
 int32_t ProgramBuilder::latencyOf(int32_t In) const { return K.InputLatency[In] + delayOf(In); }
 
-/// Returns true if a register result is the content of registers, which the renamer passes on even
-/// if the instruction has a µop: no computation takes zero cycles.
+/// Returns true if a register result is a copy of registers, which the renamer passes on even if
+/// the instruction has a µop: no computation takes zero cycles.
 bool ProgramBuilder::isPassedOn(int32_t V) const {
   if (K.InputStart[V] == K.InputStart[V + 1])
     return false;
@@ -129,7 +129,7 @@ void ProgramBuilder::followMemory() {
   }
 }
 
-/// Makes a loaded value that the renamer hands on follow the stored data instead of the store.
+/// Makes a loaded value that the renamer forwards follow the stored data instead of the store.
 void ProgramBuilder::renameMemory(const MemoryDependency &M) {
   if (DataValue[M.Store] >= 0) {
     follow(M.Load, {DataValue[M.Store], M.Distance}, 0);

@@ -32,7 +32,7 @@ template <typename Fn> void join(Groups &G, size_t Count, Fn KindOf) {
   Fuse(UopKind::StoreAddress, UopKind::StoreData);
   Fuse(UopKind::Load, UopKind::Compute);
   Fuse(UopKind::Load, UopKind::Branch);
-  // The last group takes all that are still too many, in order.
+  // The last group takes all excess members, in order.
   for (size_t N = Count; N < G.size(); ++N)
     G[Count - 1].insert(G[Count - 1].end(), G[N].begin(), G[N].end());
   if (G.size() > Count)

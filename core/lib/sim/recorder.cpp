@@ -61,14 +61,14 @@ Timeline Recorder::collect(const Program &P, int64_t Iterations) const {
 
 namespace {
 
-/// A µop that made a value, perhaps through values that no µop makes, and when the value arrived.
+/// A µop that made a value, perhaps through values that no µop makes, and the value's arrival time.
 struct Maker {
   int32_t Uop; ///< Its index in Simulation::Started.
   int64_t Time;
 };
 
-/// The makers of one value that are kept. Of a value that follows many others, those that come last
-/// are kept: the others held nothing up.
+/// The number of makers that are kept for a value. If a value follows many others, the last ones to
+/// arrive are kept: the others held nothing up.
 constexpr size_t MostMakers = 8;
 
 /// Finds the makers of the values of a run.
@@ -138,8 +138,8 @@ private:
       }
     To.push_back(New);
   }
-  /// Adds the makers of the values that a value follows. The maker of what was stored does not
-  /// count as the maker of what is loaded: the load is, but it delivers the value later then.
+  /// Adds the makers of the values that a value follows. The maker of a stored value does not count
+  /// as the maker of the loaded value: the load does, but it then delivers the value later.
   void addFollowed(std::vector<Maker> &Makers, int64_t Iteration, const Value &V) {
     for (int32_t N = V.Inputs.Begin; N < V.Inputs.End; ++N) {
       const Input &In = P.Inputs[static_cast<size_t>(N)];
@@ -182,7 +182,7 @@ int32_t locationOf(const Program &P, const std::vector<bool> &IsAddress, int32_t
   return Location;
 }
 
-/// Fills the inputs of µops, each once.
+/// Fills the inputs of each µop once.
 class InputLinker {
 public:
   /// There must be at least one µop.

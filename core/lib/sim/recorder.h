@@ -1,11 +1,11 @@
 //===- recorder.h - The events of a recorded run --------------------------===//
 //
-// In a run that is recorded, each unit notes what only it knows: the renamer when
-// an instruction was issued, the backend when a µop started, the reorder buffer
-// when a slot retired. All that follows from these notes and from the program is
-// worked out when the run is over: the life of each instruction, when the result of
-// each µop was there, and which µops made its inputs. So runs that are not recorded
-// pay nothing for it.
+// In a recorded run, each unit notes what only it knows: the renamer when an
+// instruction was issued, the backend when a µop started, the reorder buffer
+// when a slot retired. Everything that follows from these notes and from the
+// program is computed after the run: the life of each instruction, when the
+// result of each µop was ready, and which µops made its inputs. Runs that are
+// not recorded therefore have no overhead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ struct Recorder {
   /// stored. The maker of a value that no µop makes (the result of an eliminated move, say) is that
   /// of the values that it follows.
   void link(const Program &P, std::vector<StartedUop> &Uops) const;
-  /// Returns the critical sequence of µops that are not linked. Links those that it leads through.
+  /// Returns the critical sequence of µops that are not linked. Links those that are part of it.
   std::vector<SequenceStep> findSequence(const Program &P, std::vector<StartedUop> &Uops) const;
 };
 

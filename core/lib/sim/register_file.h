@@ -28,7 +28,7 @@ struct Registers {
 /// The physical registers in use.
 class RegisterFile {
 public:
-  /// `All`: the most of all kinds together, `OfKind`: of each kind; 0 for no limit.
+  /// The limits of all kinds together and of each kind; 0 for no limit.
   RegisterFile(int32_t All, Registers OfKind)
       : All(All), OfKind(OfKind), IsCounting(All > 0 || OfKind.all() > 0) {}
 
@@ -39,7 +39,7 @@ public:
                                fits(OfKind.General, Used.General + Needed.General) &&
                                fits(OfKind.Vector, Used.Vector + Needed.Vector));
   }
-  /// Counts registers also if their number is not limited.
+  /// Counts registers even if their number is not limited.
   void startCounting() { IsCounting = true; }
   bool isCounting() const { return IsCounting; }
   void allocate(Registers R) {

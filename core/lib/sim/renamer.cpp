@@ -291,7 +291,7 @@ void Renamer::addTo(Fingerprint &F) const {
   Stack.addTo(F);
   if (Back.Registers.isCounting())
     F.add(int64_t(Back.Registers.used().all()) << 32 | Allocated.all());
-  // What repeats itself only after several iterations.
+  // Add state that repeats itself only after several iterations.
   if (int32_t Unrolling = Code.lsdUnrolling())
     F.add(Iteration % Unrolling);
   if (P.Commits.isLimited())

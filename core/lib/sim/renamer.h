@@ -51,7 +51,7 @@ public:
   int64_t iteration() const { return Iteration; }
   void addTo(Fingerprint &F) const;
 
-  /// What the recorder needs: the cycle in which each instruction was issued, in order, and the
+  /// The input of the recorder: the cycle in which each instruction was issued, in order, and the
   /// number of the dynamic instruction in each slot of the reorder buffer.
   struct Log {
     std::vector<int64_t> Issued, InSlot;
@@ -98,7 +98,7 @@ private:
   bool HasEntered = false;      ///< Its instruction has entered the backend (step 1),
   bool WaitsForSync = false;    ///< and waits for the µop that adds the stack engine's offset.
   bool MoveExecuted = false;    ///< The instruction is a move that was not eliminated.
-  Registers Allocated;          ///< What the instruction holds, where registers are counted.
+  Registers Allocated;          ///< The instruction's registers, if these are counted.
   bool IssuedMicrocode = false; ///< The last cycle ended with an instruction that is issued alone.
   int64_t BranchSlot = -1; ///< The reorder buffer's slot of a mispredicted branch, -1 for none.
 

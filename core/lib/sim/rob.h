@@ -27,15 +27,15 @@
 
 namespace incc::sim {
 
-/// The slots of a reorder buffer without a limit; more than any core has.
+/// The number of slots of an unlimited reorder buffer; more than any core has.
 constexpr int32_t MostSlots = 1 << 14;
 
-/// What an instruction releases when its last issue slot retires.
+/// The resources that an instruction releases when its last issue slot retires.
 struct HeldResources {
   int32_t Loads = 0;  ///< Entries of the load buffer.
   int32_t Stores = 0; ///< Stores that begin their way to the cache, as StoreQueue::retire has it:
   int32_t CommitCycles = 0, RewriteDistance = 0;
-  Registers Physical; ///< Where registers are counted.
+  Registers Physical; ///< Physical registers, if these are counted.
 };
 
 /// The issue slots that have not retired. Slots have consecutive numbers, which do not repeat.

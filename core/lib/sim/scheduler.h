@@ -44,8 +44,8 @@ public:
   std::span<const int32_t> used() const { return EntriesUsed; }
   /// The number of µops in the queue.
   size_t queued() const { return Queue.size(); }
-  /// The number of µops at each port. Not of an in-order core, where µops get their ports when they
-  /// start.
+  /// The number of µops at each port. Not valid on an in-order core, where µops get their ports
+  /// when they start.
   std::span<const int32_t> atPorts() const { return AtPort; }
 
   /// Begins the issue of a cycle.
@@ -90,7 +90,7 @@ private:
   std::array<int32_t, 64> AtPort{};
   std::vector<int32_t> EntriesUsed; ///< By scheduler.
   uint64_t Full = 0;                ///< Ports whose schedulers have no entry left.
-  uint64_t Served = 0; ///< Of the ports that get one µop a cycle, those that got it in this cycle.
+  uint64_t Served = 0; ///< The ports limited to one µop a cycle that got it in this cycle.
   std::deque<int32_t> Queue;
 };
 

@@ -1,14 +1,14 @@
 //===- simulate.cpp - Runs of the simulated machine -----------------------===//
 //
-// A run ends after a given number of iterations or when the throughput is steady.
-// Once the machine has returned to an earlier state, what repeats itself is not
-// simulated again:
+// A run ends after a given number of iterations or when the throughput is
+// steady. Once the machine has returned to an earlier state, repetitions are
+// not simulated again:
 //
-//   - A run until the steady state writes on the cycles in which iterations retire,
-//     as they retired in the period before, and multiplies the counters.
-//   - A run of a given length leaves out whole periods: the iterations that the
-//     renamer has still to begin are fewer by these, and the counters are multiplied.
-//     The machine then empties itself as it would behind the last iteration.
+//   - A run until the steady state extrapolates the cycles in which iterations
+//     retire from the previous period, and multiplies the counters.
+//   - A run of a given length skips whole periods: it reduces the iterations that
+//     the renamer has yet to begin, and multiplies the counters. The machine then
+//     drains as it would after the last iteration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,17 +29,17 @@ using namespace incc::sim;
 
 namespace {
 
-/// How long a kernel runs at least before its throughput is read (Abel and Reineke, ICS 2022).
+/// The least length of a run before its throughput is read (Abel and Reineke, ICS 2022).
 constexpr int64_t MinCycles = 500, MinIterations = 10;
-/// How many more iterations may run in search of one that retires in the same slot as the one in
-/// the middle.
+/// The most further iterations of a run in search of one that retires in the same slot as the one
+/// in the middle.
 constexpr int64_t MostFurtherIterations = 50;
-/// How many times as long a run may become whose throughput cannot be the steady one.
+/// The most times by which a run is extended whose throughput cannot be the steady one.
 constexpr int64_t MostTimesLonger = 3;
-/// The last iterations of a run, in which the critical sequence is looked for.
+/// The last iterations of a run, in which the critical sequence is searched.
 constexpr int64_t SequenceIterations = 32;
 
-/// Adds to the counters what was counted since `Then`, so many times.
+/// Adds `Times` times the difference between the counters and `Then`.
 void multiplyCounters(Simulation &Counters, const Simulation &Then, int64_t Times) {
   auto Add = [&](int64_t &Now, int64_t Before) { Now += Times * (Now - Before); };
   auto AddAll = [&](auto &Now, const auto &Before) {
@@ -74,7 +74,7 @@ private:
 
   Throughput throughput() const { return Repeated.Period > 0 ? Repeated : readThroughput(Retired); }
   int64_t numRetired() const { return static_cast<int64_t>(Retired.size()); }
-  /// True if the number of iterations was given.
+  /// Returns true if the number of iterations was given.
   bool isCounted() const { return Options.Iterations > 0; }
 
   const Program &P;
@@ -86,7 +86,7 @@ private:
   std::optional<Observer> Statistics;
   int64_t MaxCycles;
   int64_t NeededIterations; ///< The iterations that a run until the steady state takes at least.
-  bool Shortens;            ///< What repeats itself is not simulated.
+  bool Shortens;            ///< Repetitions are not simulated.
 
   int64_t Cycle = 0;
   std::vector<Retirement> Retired; ///< By iteration.
@@ -95,7 +95,7 @@ private:
 
   bool Watches; ///< The run has not been seen to repeat itself yet, and it matters.
   RepetitionDetector Repetitions;
-  incc::Statistics StatisticsThen; ///< Of the state that Repetitions remembers.
+  incc::Statistics StatisticsThen; ///< Those at the state that Repetitions remembers.
   Throughput Repeated;             ///< Known when the run repeats itself.
   int64_t SkippedCycles = 0, SkippedIterations = 0;
 };
@@ -206,8 +206,7 @@ bool Run::isRepetition() {
   return true;
 }
 
-/// Writes on the retirement of iterations until the run is done. The machine stands still
-/// meanwhile.
+/// Extrapolates the retirement of iterations until the run is done. The machine does not change.
 void Run::writeOnPeriods() {
   int64_t Now = Cycle, Span = Now - Repetitions.remembered().Cycle;
   auto Period = static_cast<size_t>(Repeated.Period);
@@ -227,7 +226,7 @@ void Run::writeOnPeriods() {
     M.cycle(++Now, [](int32_t) {}, [](int64_t, int64_t) {});
 }
 
-/// Leaves out as many whole periods as the iterations still to begin have.
+/// Skips as many whole periods as the iterations that are still to begin contain.
 void Run::skipPeriods() {
   int64_t Iterations = M.Rename.LastIteration - M.Rename.iteration();
   if (Options.Pressure)
@@ -290,8 +289,8 @@ Simulation simulateOrdered(const Kernel &K, const Pipeline &Pipe, const Simulati
     Run(P, Options, Result).run();
     return Result;
   }
-  // All instructions take no slot because they go along with others, and there are no others. For
-  // statistics, each takes a slot of its own then.
+  // No instruction takes a slot, because each accompanies another one and there is none. For
+  // statistics, each takes a slot of its own.
   if (Options.Statistics && Options.Iterations > 0) {
     Kernel WithSlots = K;
     std::ranges::fill(WithSlots.IssueSlots, 1);

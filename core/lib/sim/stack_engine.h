@@ -1,10 +1,10 @@
 //===- stack_engine.h - Changes of the stack pointer ----------------------===//
 //
-// The stack engine adds up by how much push, pop, call and ret change the stack
-// pointer, so that these need no µop for it. The offset that it has added up is
-// added to the stack pointer by a µop (a stack synchronisation µop) before an
-// instruction that uses the stack pointer itself, or before any instruction if the
-// offset exceeds `stack_offset_limit`. Then it is 0 again.
+// The stack engine sums up the changes of the stack pointer by push, pop, call
+// and ret, so that these need no µop for it. A µop (a stack synchronisation
+// µop) adds the accumulated offset to the stack pointer before an instruction
+// that uses the stack pointer itself, or before any instruction if the offset
+// exceeds `stack_offset_limit`. Then the offset is 0 again.
 //
 //===----------------------------------------------------------------------===//
 

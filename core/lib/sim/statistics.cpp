@@ -18,7 +18,7 @@ void addCycle(std::vector<int64_t> &Histogram, int32_t Count) {
   ++Histogram[static_cast<size_t>(Count)];
 }
 
-/// Adds a cycle at whose end so many entries were in use.
+/// Adds a cycle at whose end `Entries` were in use.
 void addUse(Usage &To, int64_t Entries) {
   To.Sum += Entries;
   To.Most = std::max(To.Most, Entries);
@@ -66,8 +66,8 @@ Observer::Observer(const Program &P, const SimulationOptions &Options)
   }
 }
 
-/// Marks the values that are loaded from where they were stored, and those that no µop makes and
-/// that follow one of these.
+/// Marks the values that are loaded from stored locations, and those that no µop makes and that
+/// follow one of these.
 void Observer::findMemoryValues() {
   ThroughMemory.resize(P.Values.size());
   for (bool Changed = true; std::exchange(Changed, false);)

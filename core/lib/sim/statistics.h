@@ -81,7 +81,7 @@ public:
   }
   /// Returns true if the backend should report the µops at each port.
   bool wantsBuffers() const { return HasBegun && !Buffers.empty(); }
-  /// So many µops wait at a port.
+  /// `Uops` µops wait at a port.
   void waits(int32_t Port, int32_t Uops) {
     for (size_t N = 0; N < Buffers.size(); ++N)
       BufferUse[N] += static_cast<int32_t>(Buffers[N].Ports >> Port & 1) * Uops;
@@ -93,7 +93,7 @@ public:
 
   /// The counts so far.
   const Statistics &counts() const { return Stats; }
-  /// Adds what was counted since `Then`, so many times.
+  /// Adds `Times` times the difference between the counters and `Then`.
   void multiply(const Statistics &Then, int64_t Times);
   /// Returns the statistics when the run is over. `End` is the first cycle after it. Events of
   /// instructions that retire in `EventCycles` or later are left out.

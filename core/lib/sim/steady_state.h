@@ -1,6 +1,6 @@
 //===- steady_state.h - The throughput of a run ---------------------------===//
 //
-// How the throughput of a loop follows from a run: from the cycles in which its
+// Computes the throughput of a loop from a run: from the cycles in which its
 // iterations retired, or from the machine's return to an earlier state.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@
 
 namespace incc::sim {
 
-/// When an iteration retired.
+/// The time at which an iteration retired.
 struct Retirement {
   int64_t Cycle;
   int32_t Slot; ///< The place of its last slot among those that retired in the cycle.
@@ -44,7 +44,7 @@ bool endsInSameSlot(const std::vector<Retirement> &Retired);
 /// that are small and tell most states apart.
 class RepetitionDetector {
 public:
-  /// What was counted until the remembered state.
+  /// The counters at the time of the remembered state.
   struct Snapshot {
     int64_t Cycle = -1;
     size_t Retired = 0;
@@ -62,7 +62,7 @@ private:
 
   /// The numbers of a state that may be hashed for each simulated cycle.
   static constexpr int64_t NumbersPerCycle = 16;
-  /// A remembered state is kept for so many cycles at least.
+  /// The least number of cycles for which a remembered state is kept.
   static constexpr int64_t MinSpan = 24;
 
   Snapshot Remembered;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t PageBytes = 4096;
 
-/// Returns of how many places within a page a store crosses it, of those that its pointer may have.
+/// Returns the number of places within a page, of those that its pointer may have, at which a store
+/// crosses the page.
 int64_t pageCrossings(const AccessAddress &A, const StorePlace &Place) {
   if (Place.Step == 0 || A.Bytes <= Place.Step)
     return 0;
@@ -24,8 +25,8 @@ int64_t pageCrossings(const AccessAddress &A, const StorePlace &Place) {
 /// Returns a set of the first `Count` bytes, as bits.
 uint64_t lowBytes(uint64_t Count) { return ~uint64_t(0) >> (64 - Count); }
 
-/// Returns all bytes of the words of a block that some of `Bytes` are in. If `Incomplete`, returns
-/// only those of the words of which other bytes are missing.
+/// Returns all bytes of those words of a block that `Bytes` are part of. If `Incomplete`, returns
+/// only the words that `Bytes` do not cover completely.
 uint64_t wordsOf(const Pipeline &P, uint64_t Bytes, bool Incomplete) {
   uint64_t Words = 0;
   for (int32_t Begin = 0; Begin < P.StoreCommitBytes; Begin += P.StoreWordBytes) {

@@ -27,12 +27,12 @@
 
 namespace incc::sim {
 
-/// How the stores of each instruction reach the cache, by iteration.
+/// The way of each instruction's stores to the cache, by iteration.
 class StoreCommitPlan {
 public:
   StoreCommitPlan(const Kernel &K, const Pipeline &P, const AccessAddresses &Stores);
 
-  /// True if the core limits how stores reach the cache and the kernel has any.
+  /// Returns true if the core limits how stores reach the cache and the kernel has any.
   bool isLimited() const { return !Cycles.empty(); }
   /// The number of iterations after which the plan repeats itself.
   int64_t period() const { return static_cast<int64_t>(Cycles.size()); }
@@ -40,7 +40,7 @@ public:
   int32_t cycles(int64_t Iteration, int32_t Instruction) const {
     return Cycles[static_cast<size_t>(Iteration) % Cycles.size()][static_cast<size_t>(Instruction)];
   }
-  /// The distance of the first block of an instruction as PartialWordRule has it.
+  /// Returns the RewriteDistance of an instruction's first block (see PartialWordRule).
   int32_t rewriteDistance(int64_t Iteration, int32_t Instruction) const {
     return RewriteDistances.empty()
                ? 0

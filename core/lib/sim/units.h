@@ -4,8 +4,8 @@
 //
 //   its port         which a µop takes for one cycle, or for longer if it is not
 //                    pipelined or is a load that crosses a cache line;
-//   its resource     a divider, say, which it holds beside the port, while the port
-//                    goes on with other µops;
+//   its resource     such as a divider, which it holds as well as the port, while
+//                    the port continues with other µops;
 //   a pipe           where more ports than pipes lead to a unit (SharedPipes);
 //   its cache banks  for a load (cache_banks.h);
 //   its shares       for a µop on wide vectors (wide_vectors.h).
@@ -47,9 +47,10 @@ public:
     if (Set >= 0)
       *std::ranges::min_element(TakenUntil[static_cast<size_t>(Set)]) = Until;
   }
-  /// Starts a load that crosses a line and needs all pipes of its set in one cycle. It takes its
-  /// own pipe until they are free. Of the two accesses of a wide load one or both, by `Others`,
-  /// also take the others. Returns the end of the cycle.
+  /// Starts a load that crosses a line and needs all pipes of its set in one cycle. It holds its
+  /// own pipe until all are free. If it is wide (`PortCycles` above 1), it also holds each other
+  /// pipe for `Others` cycles, one for each of its two accesses that uses that pipe. Returns the
+  /// end of the cycle in which all pipes are free.
   int64_t takeAll(int32_t Set, int64_t Cycle, int32_t PortCycles, int32_t Others) {
     std::vector<int64_t> &Of = TakenUntil[static_cast<size_t>(Set)];
     int64_t Start = std::max(std::ranges::max(Of), Cycle);

@@ -1,4 +1,4 @@
-//===- Clauses.cpp - What a mark says --------------------------------------===//
+//===- Clauses.cpp - Parsing the clauses of a mark ------------------------===//
 
 #include "Clauses.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 const StringRef Clauses[] = {"name", "mcpu", "trip", "expect"};
 
-/// The text of tokens, with the blanks between them.
+/// Returns the text of tokens, with the blanks between them.
 std::string textOf(ArrayRef<Piece> Pieces) {
   std::string Text;
   for (const Piece &P : Pieces) {
@@ -25,7 +25,8 @@ std::string textOf(ArrayRef<Piece> Pieces) {
   return Text;
 }
 
-/// Names of kernels and cores: as in comments (frontends/marks.py).
+/// Returns true for names of kernels and cores, with the same rule as in comments
+/// (frontends/marks.py).
 bool isName(StringRef Text) {
   return !Text.empty() && all_of(Text, [](char C) {
     return isAlnum(C) || StringRef("_.+-").contains(C) || static_cast<unsigned char>(C) >= 0x80;
@@ -39,7 +40,7 @@ public:
   Reader(ArrayRef<Piece> Pieces, StringRef Where, Report Tell)
       : Pieces(Pieces), Where(Where), Tell(Tell) {}
 
-  Said read() {
+  ParsedMark read() {
     while (At < Pieces.size()) {
       if (Pieces[At].Text == ",")
         ++At;
@@ -90,13 +91,13 @@ private:
       take(Kind, Word, Pieces[Open], Inside, Pieces[At - 1].End);
   }
 
-  /// Go on at the next clause: nothing before it can be told apart.
+  /// Skips to the next clause, because the tokens before it cannot be parsed.
   void skip() {
     while (At < Pieces.size() && !is_contained(Clauses, Pieces[At].Text))
       ++At;
   }
 
-  /// `name x`.
+  /// Handles a clause without parentheses: `name x`.
   void withoutParentheses(StringRef Kind, const Piece &Word) {
     std::string Message = "expected '(' after " + quoted(Kind);
     bool Takes = At < Pieces.size() && Pieces[At].Word && Kind != "expect" &&
@@ -148,8 +149,8 @@ private:
       SplitString(Text, Cores, " \t,");
       for (StringRef Core : Cores) {
         if (!isName(Core))
-          Tell(
-              {Begin, quoted(Core) + " is no name of a core", Begin, Inside.back().End, false, ""});
+          Tell({Begin, quoted(Core) + " is not the name of a core", Begin, Inside.back().End, false,
+                ""});
         else if (!is_contained(Found.Cores, Core))
           Found.Cores.push_back(Core.str());
       }
@@ -168,14 +169,14 @@ private:
   StringRef Where;
   Report Tell;
   size_t At = 0;
-  Said Found;
+  ParsedMark Found;
 };
 
 } // namespace
 
 StringRef incc::nearest(StringRef Word, ArrayRef<StringRef> Known) {
   StringRef Best;
-  // As Clang corrects misspelled names: a third of the letters may be wrong.
+  // A third of the letters may be wrong, as in Clang's spelling correction.
   unsigned Least = (Word.size() + 2) / 3 + 1;
   for (StringRef Candidate : Known) {
     unsigned Distance = Word.edit_distance(Candidate, /*AllowReplacements=*/true, Least);
@@ -187,6 +188,6 @@ StringRef incc::nearest(StringRef Word, ArrayRef<StringRef> Known) {
   return Best;
 }
 
-Said incc::readClauses(ArrayRef<Piece> Pieces, StringRef Where, Report Tell) {
+ParsedMark incc::readClauses(ArrayRef<Piece> Pieces, StringRef Where, Report Tell) {
   return Reader(Pieces, Where, Tell).read();
 }

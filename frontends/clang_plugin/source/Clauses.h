@@ -1,10 +1,10 @@
-//===- Clauses.h - What a mark says ---------------------------------------===//
+//===- Clauses.h - Parsing the clauses of a mark --------------------------===//
 //
 //   analyze [name(x)] [mcpu(y, …)] [expect(cycles <= 2.5)] …
 //
-// as it stands in a pragma, or in the string of an attribute. What is wrong is
-// reported with its place and, where there is one way to mend it, with what to
-// write instead; then reading goes on as if that had been written.
+// The clauses are in a pragma or in an attribute's arguments. An error is
+// reported with its location and, if there is only one way to correct it, with
+// a replacement. Parsing then continues as if the replacement had been written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace incc {
 
-/// A token of a mark. `Gap`: how many blanks stand between it and the one before.
+/// A token of a mark. `Gap` is the number of blanks before it.
 struct Piece {
   std::string Text;
   clang::SourceLocation Begin, End;
@@ -30,21 +30,21 @@ struct Piece {
   bool Word = false;
 };
 
-/// A condition, and where it begins.
+/// A condition and its location.
 struct Condition {
   std::string Text;
   clang::SourceLocation Begin;
 };
 
-struct Said {
+struct ParsedMark {
   std::string Name;
   std::string Trip;
   std::vector<std::string> Cores;
   std::vector<Condition> Expected;
 };
 
-/// What is wrong, at `At`. `Begin` to `End`, if valid, is what it is about, `Fix` what to write
-/// instead of it, if `Fixed`; where both are the same, to insert.
+/// An error at `At`. `Begin` to `End`, if valid, is the erroneous text. If `Fixed`, `Fix` replaces
+/// it, or is inserted if `Begin` and `End` are equal.
 struct Problem {
   clang::SourceLocation At;
   std::string Message;
@@ -55,11 +55,11 @@ struct Problem {
 
 using Report = llvm::function_ref<void(Problem)>;
 
-/// What of `Known` a word is most likely meant to be, "" for nothing.
+/// Returns the word of `Known` that is most similar to a misspelled word, "" if none is.
 llvm::StringRef nearest(llvm::StringRef Word, llvm::ArrayRef<llvm::StringRef> Known);
 
-/// Read the clauses behind “analyze”. `Where`: what they stand in, for messages.
-Said readClauses(llvm::ArrayRef<Piece> Pieces, llvm::StringRef Where, Report Tell);
+/// Parses the clauses after “analyze”. `Where` names the pragma or attribute in messages.
+ParsedMark readClauses(llvm::ArrayRef<Piece> Pieces, llvm::StringRef Where, Report Tell);
 
 } // namespace incc
 

@@ -1,9 +1,10 @@
-//===- Marked.cpp - Which statement a pragma marks -------------------------===//
+//===- Marked.cpp - Finding the statement that a pragma marks -------------===//
 //
-// Pragmas are seen when they are lexed, which for the bodies of member
-// functions is long before they are parsed. So places are compared afterwards:
-// down the path of declarations and statements that the pragma is in, which in
-// a template is the pattern's, looking for what begins behind it first.
+// The preprocessor sees a pragma when it lexes it. For the bodies of member
+// functions, that is long before they are parsed. Locations are therefore
+// compared after parsing: this visitor descends to the innermost declaration or
+// statement that contains the pragma, and looks for the first one after the
+// pragma there. In a template that is the pattern, not an instantiation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +54,7 @@ public:
       return Base::TraverseDecl(D);
     if (!contains(D->getSourceRange())) {
       const Decl *Declared = D;
-      // extern "C" before a single one.
+      // extern "C" before a single declaration.
       if (const auto *Linkage = dyn_cast<LinkageSpecDecl>(D);
           Linkage && !Linkage->hasBraces() && !Linkage->decls_empty())
         Declared = *Linkage->decls_begin();
@@ -62,7 +63,7 @@ public:
              F && F->doesThisDeclarationHaveABody() ? F->getSourceRange() : SourceRange());
       return true;
     }
-    // A function in a loop, of a local class, is not in the loop.
+    // A member function of a local class in a loop does not run as part of that loop.
     return inside(isa<FunctionDecl>(D) ? SourceRange() : Around,
                   [&] { return Base::TraverseDecl(D); });
   }
@@ -72,7 +73,7 @@ public:
       return true;
     const Stmt *Loop = loopOf(S);
     SourceRange Range = S->getSourceRange();
-    // A directive ends where its line does.
+    // A directive's own range ends at the end of its line.
     if (Loop && isa<OMPExecutableDirective>(S))
       Range.setEnd(Loop->getEndLoc());
     if (!contains(Range)) {
@@ -88,7 +89,7 @@ private:
     SourceRange Outside = Around;
     Around = Now;
     if (++Depth > Deepest) {
-      // What follows further out follows behind the end of this.
+      // Statements that follow at an outer level come after the end of this one.
       Deepest = Depth;
       Next = {};
       NextMarked = {};
@@ -100,8 +101,8 @@ private:
     return GoOn;
   }
 
-  /// What the pragma is not in begins here, and is to be marked if it is the first behind the
-  /// pragma.
+  /// Handles a declaration or statement that does not contain the pragma. It is the marked one if
+  /// it is the first after the pragma.
   void passBy(SourceLocation Begin, SourceRange Marked) {
     if (Depth != Deepest || Begin.isInvalid() || !before(Pragma, Begin) ||
         (Next.isValid() && !before(Begin, Next)))

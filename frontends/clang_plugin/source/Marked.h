@@ -1,4 +1,4 @@
-//===- Marked.h - Which statement a pragma marks --------------------------===//
+//===- Marked.h - Finding the statement that a pragma marks ---------------===//
 
 #ifndef INCC_CLANG_PLUGIN_SOURCE_MARKED_H
 #define INCC_CLANG_PLUGIN_SOURCE_MARKED_H
@@ -8,12 +8,12 @@
 
 namespace incc {
 
-/// The loop that a statement is, also behind labels, attributes and OpenMP's directives; null for
-/// others.
+/// Returns the loop that a statement is, looking through labels, attributes and OpenMP directives.
+/// Null if it is not a loop.
 const clang::Stmt *loopOf(const clang::Stmt *S);
 
-/// The loop or function that a pragma marks: what follows it, else the innermost loop that it is
-/// in. Invalid for none.
+/// Returns the loop or function that a pragma marks: the one that follows it, else the innermost
+/// loop around it. Invalid if there is none.
 clang::SourceRange markedBy(clang::ASTContext &Context, clang::SourceLocation Pragma);
 
 } // namespace incc

@@ -1,14 +1,14 @@
-//===- Source.cpp - Marks in sources, read by Clang ------------------------===//
+//===- Source.cpp - Clang plugin that reads marks in sources --------------===//
 //
 // A plugin for Clang (-fplugin=, or -Xclang -load -Xclang) that understands
 //
 //   #pragma incc analyze [name(x)] [mcpu(y)] [expect(cycles <= 2.5)]
 //   [[incc::analyze]], [[incc::analyze(name(x) expect(cycles <= 2.5))]]
 //
-// on loops and functions. It changes nothing of the code, neither the syntax
-// tree. What is marked and what is wrong with marks goes into a table, into the
-// file that the environment variable INCC_MARK_TABLE names; what is wrong is a
-// warning of Clang's as well.
+// on loops and functions. It changes neither the code nor the syntax tree. It
+// writes the marks, and errors in them, to a table in the file that the
+// environment variable INCC_MARK_TABLE names, and reports the errors as Clang's
+// warnings, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,22 +42,22 @@ namespace json = llvm::json;
 
 namespace {
 
-/// The version of the table's format; the reader refuses others (marks_table.py).
+/// The version of the table's format. The reader (marks_table.py) rejects other versions.
 constexpr int TableVersion = 1;
 
 constexpr const char *PragmaWords = "'#pragma incc analyze'";
 constexpr const char *AttributeWords = "'incc::analyze'";
 
-/// A mark as it was read. What it marks is a function (`Of`), a statement (`Range`), or to be found
-/// behind the pragma.
+/// A parsed mark. It marks a function (`Marked`), a statement (`Range`), or whatever follows the
+/// pragma.
 struct Marking {
   SourceLocation At;
-  Said What;
-  const Decl *Of = nullptr;
+  ParsedMark Contents;
+  const Decl *Marked = nullptr;
   SourceRange Range;
 };
 
-/// What is known of a translation unit so far.
+/// The marks and errors of a translation unit.
 class Marks {
 public:
   explicit Marks(CompilerInstance &Compiler)
@@ -69,52 +69,54 @@ public:
 
   void add(Marking Mark) { Found.push_back(std::move(Mark)); }
 
-  void tell(Problem What) {
-    if (Sources.isInSystemHeader(What.At))
+  void tell(Problem Issue) {
+    if (Sources.isInSystemHeader(Issue.At))
       return;
-    CharSourceRange About;
-    if (What.Begin.isValid())
-      About = CharSourceRange::getCharRange(What.Begin, What.End);
-    bool Insert = What.Begin == What.End;
-    // What is written elsewhere, in a macro or a string with escapes, cannot be mended here.
-    bool Fixed = What.Fixed && What.Begin.isFileID() && What.End.isFileID();
-    // -w is not for warnings that are no part of Clang, which are not told from errors either.
+    CharSourceRange Range;
+    if (Issue.Begin.isValid())
+      Range = CharSourceRange::getCharRange(Issue.Begin, Issue.End);
+    bool Insert = Issue.Begin == Issue.End;
+    // Text that comes from a macro, or from a string with escapes, cannot be replaced here.
+    bool Fixed = Issue.Fixed && Issue.Begin.isFileID() && Issue.End.isFileID();
+    // Clang's -w does not cover custom warnings, which it does not distinguish from errors, so test
+    // it here.
     if (!Diagnostics.getIgnoreAllWarnings()) {
-      DiagnosticBuilder Builder = Diagnostics.Report(What.At, Warning);
-      Builder << What.Message;
-      if (About.isValid() && !Insert)
-        Builder << About;
+      DiagnosticBuilder Builder = Diagnostics.Report(Issue.At, Warning);
+      Builder << Issue.Message;
+      if (Range.isValid() && !Insert)
+        Builder << Range;
       if (Fixed && Insert)
-        Builder << FixItHint::CreateInsertion(What.Begin, What.Fix);
+        Builder << FixItHint::CreateInsertion(Issue.Begin, Issue.Fix);
       else if (Fixed)
-        Builder << FixItHint::CreateReplacement(About, What.Fix);
+        Builder << FixItHint::CreateReplacement(Range, Issue.Fix);
     }
-    PresumedLoc At = placed(What.At);
+    PresumedLoc At = placed(Issue.At);
     if (At.isInvalid())
       return;
     json::Object Entry{{"file", json::fixUTF8(At.getFilename())},
                        {"line", At.getLine()},
                        {"column", At.getColumn()},
-                       {"message", json::fixUTF8(What.Message)}};
-    PresumedLoc End = placed(What.End);
-    if (What.Begin == What.At && What.At.isFileID() && End.isValid() &&
+                       {"message", json::fixUTF8(Issue.Message)}};
+    PresumedLoc End = placed(Issue.End);
+    if (Issue.Begin == Issue.At && Issue.At.isFileID() && End.isValid() &&
         End.getLine() == At.getLine()) {
       Entry["end_column"] = End.getColumn();
       if (Fixed)
-        Entry["fix"] = json::fixUTF8(What.Fix);
+        Entry["fix"] = json::fixUTF8(Issue.Fix);
     }
     Problems.push_back(std::move(Entry));
   }
 
-  /// What a pragma marks is known when everything is parsed.
+  /// Returns the table. Call it after parsing: only then is it known which statement a pragma
+  /// marks.
   json::Value table(ASTContext &Context) {
     json::Array All;
     llvm::StringSet<> Known;
     for (const Marking &Mark : Found) {
       SourceRange Range = Mark.Range;
-      if (Mark.Of) {
-        const Decl *Definition = definition(Mark.Of);
-        // Only declared here.
+      if (Mark.Marked) {
+        const Decl *Definition = definition(Mark.Marked);
+        // The function is only declared in this unit.
         if (!Definition)
           continue;
         Range = Definition->getSourceRange();
@@ -122,7 +124,8 @@ public:
         Range = markedBy(Context, Mark.At);
         if (Range.isInvalid()) {
           tell({Mark.At,
-                std::string(PragmaWords) + " has to stand before a loop or function, or in a loop",
+                std::string(PragmaWords) +
+                    " must be placed before a loop or function, or inside a loop",
                 {},
                 {},
                 false,
@@ -144,7 +147,8 @@ public:
   }
 
 private:
-  /// Where something is for the user and for line tables: a macro's is where it is used.
+  /// Returns a location as the user and line tables see it: code from a macro is where the macro is
+  /// used.
   PresumedLoc placed(SourceLocation At) const {
     return Sources.getPresumedLoc(Sources.getExpansionLoc(At));
   }
@@ -161,11 +165,11 @@ private:
   json::Value entry(const Marking &Mark, SourceRange Range) const {
     PresumedLoc First = placed(Range.getBegin()), At = placed(Mark.At);
     PresumedLoc Last = Sources.getPresumedLoc(Sources.getExpansionRange(Range.getEnd()).getEnd());
-    // The mark of a declaration in a header is about a definition elsewhere.
+    // A mark on a declaration in a header describes a definition in another file.
     if (At.isInvalid() || StringRef(At.getFilename()) != First.getFilename())
       At = First;
-    json::Array Expected, Cores(Mark.What.Cores);
-    for (const Condition &C : Mark.What.Expected) {
+    json::Array Expected, Cores(Mark.Contents.Cores);
+    for (const Condition &C : Mark.Contents.Expected) {
       PresumedLoc Place = placed(C.Begin);
       Expected.push_back(json::Object{{"condition", json::fixUTF8(C.Text)},
                                       {"line", Place.getLine()},
@@ -177,8 +181,8 @@ private:
                         {"first_line", First.getLine()},
                         {"first_column", First.getColumn()},
                         {"last_line", Last.isValid() ? Last.getLine() : First.getLine()},
-                        {"name", json::fixUTF8(Mark.What.Name)},
-                        {"trip", json::fixUTF8(Mark.What.Trip)},
+                        {"name", json::fixUTF8(Mark.Contents.Name)},
+                        {"trip", json::fixUTF8(Mark.Contents.Trip)},
                         {"mcpu", std::move(Cores)},
                         {"expect", std::move(Expected)}};
   }
@@ -191,7 +195,8 @@ private:
   json::Array Problems;
 };
 
-/// Of the translation unit that is compiled: the registry of attributes makes its objects itself.
+/// The marks of the current translation unit. The registry of attributes creates its objects
+/// itself, so they cannot be passed to it.
 std::weak_ptr<Marks> Current;
 
 //===----------------------------------------------------------------------===//
@@ -202,14 +207,15 @@ public:
   explicit InccPragma(std::shared_ptr<Marks> All) : PragmaHandler("incc"), All(std::move(All)) {}
 
   void HandlePragma(Preprocessor &PP, PragmaIntroducer Introducer, Token &First) override {
-    auto Tell = [&](Problem What) { All->tell(std::move(What)); };
+    auto Tell = [&](Problem Issue) { All->tell(std::move(Issue)); };
     std::vector<Piece> Pieces;
     Token Word;
     PP.LexUnexpandedToken(Word);
     std::string Directive = Word.is(tok::eod) ? "" : PP.getSpelling(Word);
     SourceLocation Begin = Word.getLocation(), End = endOf(PP, Word);
     Token Next = Word;
-    // Conditions may have macros in them; what is around may not become one by accident.
+    // Expand macros only in conditions: other words of the mark must not be replaced by a macro of
+    // the same name.
     for (unsigned Depth = 0; Next.isNot(tok::eod);) {
       if (Depth)
         PP.Lex(Next);
@@ -233,9 +239,9 @@ public:
     if (Directive != "analyze") {
       const llvm::StringRef Known[] = {"analyze"};
       if (Directive.empty()) {
-        SourceLocation Behind = endOf(PP, First);
-        Tell(
-            {Behind, "expected 'analyze' behind '#pragma incc'", Behind, Behind, true, " analyze"});
+        SourceLocation NameEnd = endOf(PP, First);
+        Tell({NameEnd, "expected 'analyze' after '#pragma incc'", NameEnd, NameEnd, true,
+              " analyze"});
         return;
       }
       bool Close = !nearest(Directive, Known).empty();
@@ -250,7 +256,7 @@ public:
 
 private:
   static SourceLocation endOf(Preprocessor &PP, const Token &Of) {
-    // That of a macro's token is not where it is used.
+    // The end of a token from a macro is not where the macro is used.
     return Of.getLocation().isFileID() ? PP.getLocForEndOfToken(Of.getLocation())
                                        : Of.getLocation();
   }
@@ -275,8 +281,8 @@ private:
 //===----------------------------------------------------------------------===//
 // The attribute
 
-/// The tokens in the parentheses behind the name of an attribute. Clang has skipped them: it knows
-/// no arguments of an attribute with a scope but its own, and would take these for expressions.
+/// Returns the tokens in the parentheses after an attribute's name. Clang has skipped them: it
+/// supports arguments only for its own scoped attributes, and would parse these as expressions.
 std::vector<Piece> argumentsOf(const ParsedAttr &Attr, const ASTContext &Context) {
   const SourceManager &Sources = Context.getSourceManager();
   SourceLocation Name = Attr.getRange().getEnd();
@@ -290,7 +296,7 @@ std::vector<Piece> argumentsOf(const ParsedAttr &Attr, const ASTContext &Context
   SourceLocation Start = Sources.getLocForStartOfFile(File);
   Lexer Lex(Start, Context.getLangOpts(), Text.begin(), Text.begin() + Offset, Text.end());
   std::vector<Piece> Pieces;
-  unsigned Behind = 0, Depth = 0;
+  unsigned PreviousEnd = 0, Depth = 0;
   for (;;) {
     Token Next;
     bool Last = Lex.LexFromRawLexer(Next);
@@ -304,14 +310,14 @@ std::vector<Piece> argumentsOf(const ParsedAttr &Attr, const ASTContext &Context
     if (!IsName && !Opens) {
       Piece P;
       P.Text = Lexer::getSpelling(Next, Sources, Context.getLangOpts());
-      // What is in a macro is where the macro is used.
+      // Text in a macro is located where the macro is used.
       P.Begin = Name.isFileID() ? Next.getLocation() : Name;
       P.End = Name.isFileID() ? Next.getEndLoc() : Name;
-      P.Gap = Next.isAtStartOfLine() ? 1 : Begin - Behind;
+      P.Gap = Next.isAtStartOfLine() ? 1 : Begin - PreviousEnd;
       P.Word = Next.is(tok::raw_identifier);
       Pieces.push_back(std::move(P));
     }
-    Behind = Begin + Next.getLength();
+    PreviousEnd = Begin + Next.getLength();
   }
   return Pieces;
 }
@@ -334,12 +340,12 @@ struct AnalyzeAttribute : public ParsedAttrInfo {
       return false;
     if (isa<FunctionDecl, FunctionTemplateDecl, ObjCMethodDecl>(D))
       All->add({Attr.getLoc(),
-                said(Attr, *All),
+                parse(Attr, *All),
                 isa<FunctionTemplateDecl>(D) ? D->getAsFunction() : D,
                 {}});
     else
       misplaced(Attr, *All);
-    // So that Clang does nothing with it.
+    // Returning false makes Clang ignore the attribute.
     return false;
   }
 
@@ -348,7 +354,7 @@ struct AnalyzeAttribute : public ParsedAttrInfo {
     if (!All)
       return false;
     if (const Stmt *Loop = loopOf(St))
-      All->add({Attr.getLoc(), said(Attr, *All), nullptr, Loop->getSourceRange()});
+      All->add({Attr.getLoc(), parse(Attr, *All), nullptr, Loop->getSourceRange()});
     else
       misplaced(Attr, *All);
     return false;
@@ -364,9 +370,9 @@ private:
               ""});
   }
 
-  static Said said(const ParsedAttr &Attr, Marks &All) {
+  static ParsedMark parse(const ParsedAttr &Attr, Marks &All) {
     return readClauses(argumentsOf(Attr, All.context()), AttributeWords,
-                       [&](Problem What) { All.tell(std::move(What)); });
+                       [&](Problem Issue) { All.tell(std::move(Issue)); });
   }
 };
 
@@ -374,9 +380,9 @@ private:
 // The plugin
 
 std::string write(const json::Value &Table, StringRef Path) {
-  llvm::SmallString<128> Beside;
+  llvm::SmallString<128> Temporary;
   int File;
-  if (std::error_code Error = llvm::sys::fs::createUniqueFile(Path + ".%%%%%%%%", File, Beside))
+  if (std::error_code Error = llvm::sys::fs::createUniqueFile(Path + ".%%%%%%%%", File, Temporary))
     return Error.message();
   llvm::raw_fd_ostream Stream(File, /*shouldClose=*/true);
   Stream << Table << '\n';
@@ -384,10 +390,10 @@ std::string write(const json::Value &Table, StringRef Path) {
   std::error_code Error = Stream.error();
   Stream.clear_error();
   if (!Error)
-    Error = llvm::sys::fs::rename(Beside, Path);
+    Error = llvm::sys::fs::rename(Temporary, Path);
   if (!Error)
     return "";
-  llvm::sys::fs::remove(Beside);
+  llvm::sys::fs::remove(Temporary);
   return Error.message();
 }
 
@@ -425,7 +431,8 @@ protected:
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 
-FrontendPluginRegistry::Add<ReadMarks> Action("incc-marks", "marks of incc's in the source");
-ParsedAttrInfoRegistry::Add<AnalyzeAttribute> Attribute("incc-analyze", "what incc is to analyse");
+FrontendPluginRegistry::Add<ReadMarks> Action("incc-marks", "read incc's marks in sources");
+ParsedAttrInfoRegistry::Add<AnalyzeAttribute> Attribute("incc-analyze",
+                                                        "mark code for incc to analyse");
 
 } // namespace

@@ -1,12 +1,12 @@
 //===- llvm_sched.cpp - Read LLVM's scheduling models ---------------------===//
 //
-// Writes what LLVM's scheduling model of a processor says about instructions,
-// one JSON object a line. Reads machine code, one instruction a line:
-// "KEY HEX"; or, with --enumerate, finds an example of every instruction that
-// the processor has, where instructions have 32 bits; or, with --print, says how
-// each instruction is written and what its description says of side effects.
-// Built by `incc-model import llvm` against the LLVM that llvm-config names; no
-// part of incc itself.
+// Writes LLVM's scheduling model of a processor, one JSON object per
+// instruction and line. It reads machine code, one instruction per line: "KEY
+// HEX". With --enumerate, it finds an example of every instruction that the
+// processor has, if instructions have 32 bits. With --print, it writes the
+// syntax of each instruction and the side effects in its description.
+// `incc-model import llvm` compiles this program against the LLVM that
+// llvm-config names; it is not part of incc.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,10 +39,10 @@ using namespace llvm;
 
 namespace {
 
-/// What a scheduling class says about one resource.
+/// A scheduling class's use of one resource.
 struct Usage {
   unsigned Resource;
-  uint64_t Units; ///< Bit mask of the resources without subunits in it.
+  uint64_t Units; ///< Bit mask of the resource's members that have no subunits.
   int Cycles;
 };
 
@@ -56,7 +56,7 @@ public:
       Units.push_back(unitsOf(I));
   }
 
-  /// The processor: its widths and the names of its resources.
+  /// Returns the processor's widths and the names of its resources.
   json::Value processor() const {
     json::Array Resources;
     for (unsigned I = 1; I < SM.getNumProcResourceKinds(); ++I) {
@@ -91,7 +91,8 @@ public:
     return describe(Key, Inst);
   }
 
-  /// How an instruction is written, in both syntaxes, and what does not depend on the processor.
+  /// Returns an instruction's text in both syntaxes, and its properties that do not depend on the
+  /// processor.
   json::Value print(StringRef Key, StringRef Hex, MCInstPrinter &Att, MCInstPrinter &Intel) const {
     std::string Code;
     if (!tryGetFromHex(Hex, Code))
@@ -119,7 +120,7 @@ public:
                         {"effects", Desc.hasUnmodeledSideEffects()}};
   }
 
-  /// What the model says about one decoded instruction.
+  /// Returns the model's description of one decoded instruction.
   json::Value describe(StringRef Key, const MCInst &Inst) const {
     const MCInstrDesc &Desc = MII.get(Inst.getOpcode());
     unsigned ClassID = Desc.getSchedClass();
@@ -140,7 +141,8 @@ public:
     for (unsigned I = 0; I < Class->NumWriteLatencyEntries; ++I) {
       const MCWriteLatencyEntry *Write = STI.getWriteLatencyEntry(Class, I);
       Latencies.push_back(Write->Cycles);
-      // How much later an operand is needed that comes from an instruction like this one.
+      // ReadAdvance: an operand that comes from an instruction like this one is needed this much
+      // later.
       for (unsigned Use = 0; Use < Uses; ++Use)
         if (int Advance = STI.getReadAdvanceCycles(Class, Use, Write->WriteResourceID))
           Forwarded.push_back(json::Object{{"use", Use}, {"def", I}, {"cycles", Advance}});
@@ -179,12 +181,12 @@ public:
                         {"store", Desc.mayStore()}};
   }
 
-  /// An example of every instruction with 32 bits, and of each kind of operands that may make a
-  /// difference, with all registers different where that can be.
+  /// Writes an example of every 32-bit instruction and of each kind of operands that may make a
+  /// difference, with all registers different if possible.
   ///
   /// One full walk over the bits 10 to 31 with registers 1 and 6 in the lowest fields finds nearly
-  /// everything. Further walks put other numbers there, where these fields are part of the opcode,
-  /// with few values of bits 16 to 20.
+  /// everything. Further walks put other numbers there, for encodings in which these fields are
+  /// part of the opcode, with few values of bits 16 to 20.
   void enumerate(raw_ostream &OS, MCInstPrinter &Printer) const {
     std::unordered_set<std::string> Seen;
     auto Try = [&](uint32_t Word) {
@@ -216,7 +218,7 @@ public:
   }
 
 private:
-  /// What the processor has of the features that LLVM knows.
+  /// Returns the processor's features, of those that LLVM knows.
   json::Array features() const {
     json::Array Names;
     for (const SubtargetFeatureKV &Feature : STI.getAllProcessorFeatures())
@@ -225,7 +227,7 @@ private:
     return Names;
   }
 
-  /// What llvm-mca simulates beside the resources, null where the model does not say it.
+  /// Returns the other parameters that llvm-mca simulates, null if the model does not state them.
   json::Value extra() const {
     if (!SM.hasExtraProcessorInfo())
       return nullptr;
@@ -233,7 +235,7 @@ private:
     json::Array Files;
     for (unsigned I = 0; I < Info.NumRegisterFiles; ++I) {
       const MCRegisterFileDesc &File = Info.RegisterFiles[I];
-      // The first one is no register file: it has neither a name nor registers.
+      // Skip the first entry, which is a placeholder without name or registers.
       if (!File.Name || !*File.Name || StringRef(File.Name) == "InvalidRegisterFile")
         continue;
       json::Object Shown{{"name", File.Name}, {"registers", File.NumPhysRegs}};
@@ -251,8 +253,9 @@ private:
                         {"register_files", std::move(Files)}};
   }
 
-  /// Opcode and kinds of operands: equal for instructions that the model cannot tell apart and that
-  /// print alike. Says whether registers coincide that need not.
+  /// Returns the opcode and kinds of operands as a string, which is equal for instructions that the
+  /// model cannot distinguish and that print alike. Sets `Coincide` if registers are equal that
+  /// need not be.
   std::string kindOf(const MCInst &Inst, bool &Coincide) const {
     const MCInstrDesc &Desc = MII.get(Inst.getOpcode());
     std::string Kind = std::to_string(Inst.getOpcode());
@@ -272,8 +275,8 @@ private:
             Kind += '=', Coincide = true;
         Used.push_back(Operand.getReg());
       } else if (Operand.isImm()) {
-        // Zero, 1 to 4 (cheap shifts), more, the last bit of something (shifts as bit-field moves);
-        // and the kind of shift or extension, which is in the bits above.
+        // Distinguish immediates: zero, 1 to 4 (cheap shifts), more, and the last bit of an element
+        // (shifts that are bit-field moves). The bits above hold the kind of shift or extension.
         int64_t Value = Operand.getImm(), Amount = Value & 63;
         Kind += std::to_string(std::clamp<int64_t>(Value >> 3, -1, 104));
         if (Value % 8 == 0)
@@ -308,8 +311,9 @@ private:
     return Names;
   }
 
-  /// TableGen counts the use of a unit for every group that contains it, too. Undo it: a group
-  /// keeps what is not accounted for by the units and smaller groups within it.
+  /// Returns the use of resources. TableGen also adds the use of a unit to every group that
+  /// contains it. This function undoes that: a group keeps only the use that its units and smaller
+  /// groups do not account for.
   std::vector<Usage> usage(const MCSchedClassDesc &Class) const {
     std::vector<Usage> All;
     for (const MCWriteProcResEntry *P = STI.getWriteProcResBegin(&Class),
