@@ -165,7 +165,7 @@ class Model(_Frozen):
         return self._machine.lookup(form, frozenset(conditions))
 
     def figures(self, instruction: str) -> InstructionFigures:
-        """Return the figures of one instruction as people spell it; see `incc.figures`."""
+        """Return the figures of one instruction, given in assembly or by its form; see `incc.figures`."""
         from incc.driver.instructions import named
 
         return named(self._machine, instruction)
@@ -405,7 +405,7 @@ class Kernel(_Frozen):
         return graph(self._report)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the kernel as the report's JSON has it (report/report.schema.json)."""
+        """Return the kernel as in the report's JSON (report/report.schema.json)."""
         kernel: dict[str, Any] = msgspec.to_builtins(self._report)
         return kernel
 
@@ -425,7 +425,7 @@ class Kernel(_Frozen):
 
 
 class _Document(_Frozen):
-    """Base of reports: what can be printed and written of one."""
+    """Base of reports: the methods that print and write them."""
 
     __slots__ = ()
 
@@ -440,7 +440,7 @@ class _Document(_Frozen):
         return [dict(kernel_values(unit, kernel)) for unit in self._document.units for kernel in unit.kernels]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as its JSON has it (report/report.schema.json)."""
+        """Return the report as a JSON object (report/report.schema.json)."""
         report: dict[str, Any] = msgspec.to_builtins(self._document)
         return report
 
@@ -540,7 +540,7 @@ class Report(_Document):
 
 
 class SavedReport(_Document):
-    """A report that was read from a file. It has what is in the file; `analyze` returns a `Report` with more."""
+    """A report that was read from a file, with the file's contents only; `analyze` returns a `Report` with more."""
 
     __slots__ = ("_document", "kernels")
     _document: t.AnalysisReport
@@ -605,7 +605,7 @@ class AnalysisOptions(TypedDict, total=False):
     measure: bool
     """Also run the kernels on this machine, docs/report.md (default: False)."""
     trip: int | str
-    """Also predict whole calls with so many iterations of loops, 27 or "inner=27,outer=1000"; "" (default): do not."""
+    """Also predict whole calls with these iterations of loops, 27 or "inner=27,outer=1000"; "" (default): do not."""
 
 
 def analyze(
@@ -772,7 +772,7 @@ def _of_assembly(unit: Unit, syntax: AssemblySyntax, settings: Settings) -> Repo
 
 
 def _check_assembly(unit: Unit, settings: Settings, text: str) -> None:
-    """Raise AnalysisError if none of a unit's statements is an instruction. `text`: the text that was given as such."""
+    """Raise AnalysisError if none of a unit's statements is an instruction. `text` is the given text, if it was one."""
     from incc.driver.pipeline import analyze_unit
 
     scope = msgspec.structs.replace(settings.scope, regions="marked", functions=())

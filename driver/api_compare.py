@@ -1,4 +1,4 @@
-"""The public Python API of comparisons: `incc.compare` and what it returns."""
+"""The public Python API of comparisons: `incc.compare` and its results."""
 
 from __future__ import annotations
 

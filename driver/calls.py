@@ -25,17 +25,18 @@ from incc.report.hints.aliasing import invariant_loads
 from incc.report.unit_result import UnitResult
 
 WINDOW = 1024
-"""Instructions, more than any core has in flight. Calls with many more iterations of a loop than have so many are not
-simulated as a whole: what an innermost loop takes longer is known from the loop's own analysis; what a loop around it
-takes longer, from two calls."""
+"""A number of instructions that exceeds what any core has in flight. Calls in which a loop executes many more
+instructions are not simulated as a whole. The additional cycles of an innermost loop come from the loop's own analysis,
+those of an outer loop from two simulated calls."""
 
 LONG = 2**20
-"""Iterations of a call that hardly does anything but run its loop."""
+"""Iterations of a loop for a call that consists almost entirely of the loop."""
 NEAR = Fraction(1, 10)
-"""The part by which iterations of a call may take longer than those of endless loops to be told as near."""
+"""The relative difference up to which a call's cycles per iteration are reported as close to those of an endless loop.
+"""
 
 OFTEN = 16
-"""Iterations from which on the exit of a loop may be mispredicted on a core of which that is not known."""
+"""The iterations from which on a loop's exit may be mispredicted, for cores whose limit is unknown."""
 
 
 class _Function(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -49,9 +50,9 @@ class _Function(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     elements: Mapping[int, int]
     """Source iterations per iteration of a loop, by the number of its header's first instruction."""
     lines: Mapping[int, int]
-    """The source lines of loops, by the same."""
+    """The source lines of loops, by the number of the header's first instruction."""
     loops: Mapping[int, KernelCode]
-    """The loops, by the same."""
+    """The loops, by the number of the header's first instruction."""
     alignment: int
     """The address of the function's first instruction modulo 64."""
 
@@ -140,7 +141,8 @@ _MANY_TRIPS = Trips(inner=256, outer=8)
 """Iterations that are enough for any vectorised loop."""
 
 LEAST_ENTRIES = 4
-"""Entries of a loop from which on the version that runs is that of all calls: rows that meet themselves are few."""
+"""The entries of a loop from which on one version counts as the one that all calls run: rows that overlap themselves
+are few."""
 
 
 def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region], KernelCode]) -> UnitResult:
@@ -283,7 +285,7 @@ def _near(function: _Function) -> int | None:
 
 
 def _window(function: _Function, trips: Mapping[str | int, int], name: str | int, unit: int) -> int | str:
-    """Return so many iterations of some loops, a multiple of `unit`, that they fill the window."""
+    """Return a number of iterations of some loops, a multiple of `unit`, that fills the window."""
     paths = [_path(function, {**trips, name: count}) for count in (2 * unit, 4 * unit)]
     lengths = []
     for path in paths:

@@ -29,7 +29,7 @@ def kind_of(start: bytes) -> Literal["object", "library", "bitcode", ""]:
     """Return what a file is by its first bytes; "bitcode" is LLVM's, "" is anything else.
 
     Args:
-        start: The first 4 KB of the file. The header of a PE file may be further behind, and seldom is.
+        start: The first 4 KB of the file. The header of a PE file may begin later, but rarely does.
     """
     if start.startswith((MAGIC, THIN_MAGIC)):
         return "library"

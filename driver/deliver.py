@@ -53,7 +53,7 @@ class DeliveryRequest(msgspec.Struct, frozen=True, kw_only=True):
     top: int = 0
     """Most kernels to deliver, those with the most to gain; 0 for all."""
     brief: bool = False
-    """True if the user has not chosen what the text shows; see `TextParts.brief`."""
+    """True if the user has not chosen the parts of the text; see `TextParts.brief`."""
     prefix: str = "--"
     """The prefix of the options that the text names."""
     uops: bool = True

@@ -46,7 +46,7 @@ def matching(model: MachineModel, what: str) -> list[str]:
 
 
 def named(model: MachineModel, text: str) -> InstructionFigures:
-    """Return the figures of one instruction, that which an assembler takes if several fit. Raises AnalysisError."""
+    """Return the figures of one instruction. If several match, it is the assembler's choice. Raises AnalysisError."""
     text = " ".join(text.split())
     form, conditions = _key(model, text)
     if not form:

@@ -18,7 +18,7 @@ from incc.support.errors import AnalysisError
 from incc.support.files import read_bytes
 
 _HEADER = 4096
-"""Bytes of a file that tell what it is."""
+"""The number of bytes at the start of a file that identify its format."""
 
 
 class MachineCode(msgspec.Struct, frozen=True):
@@ -67,7 +67,7 @@ def machine_code(given: Given, data: bytes, file: str, name: str) -> MachineCode
     if not kind:
         return None
 
-    # Debug information may be in other files beside the object.
+    # Debug information may be in other files next to the object.
     return MachineCode(name, file if os.path.isfile(file) else data)
 
 

@@ -19,7 +19,7 @@ def tell(text: str) -> None:
             sys.stderr.write(text)
             sys.stderr.flush()
         except OSError:
-            _discard(2)  # what is left in the buffer would fail again when Python ends, and change the exit status
+            _discard(2)  # the rest of the buffer would fail again when Python exits, and change the exit status
 
 
 def tell_printable(text: str) -> None:
@@ -80,7 +80,7 @@ def guarded(
 
 
 def _leave_output() -> None:
-    """Let what is still in the buffer of standard output go nowhere when Python ends."""
+    """Discard the rest of standard output's buffer when Python exits."""
     if sys.stdout is not None:
         _discard(1)
 

@@ -75,7 +75,7 @@ def model_lines(model: MachineModel) -> Iterator[str]:
 
 
 def form_lines(model: MachineModel, form: str) -> Iterator[str]:
-    """Yield everything that a model says of a form, for each set of conditions."""
+    """Yield the model's complete description of a form, for each set of conditions."""
     for conditions, fields in model.entries(form):
         figures = model.lookup(form, frozenset(conditions))
         assert figures is not None

@@ -8,10 +8,10 @@
 
 `analyze` takes assembly, machine code, objects or sources, `compile` a compiler's command; both give a `Report` of
 `Kernel`s, and `load` reads one that a command has written.
-`compare` takes two builds or more, and gives a `Comparison` of their kernels. `cores` lists what can be analysed for,
-`Model` says what a core is, and `figures` how fast an instruction is. docs/python.md tells more.
+`compare` takes two builds or more, and gives a `Comparison` of their kernels. `cores` lists the supported cores,
+`Model` describes a core, and `figures` gives the speed of an instruction. See docs/python.md.
 
-Nothing is imported before it is used: a compiler wrapper is started thousands of times, and pays only for what a run
+Nothing is imported before it is used: a compiler wrapper is started thousands of times, and pays only for what each run
 needs.
 """
 

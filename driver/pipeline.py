@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 MOST_WITH_WHAT_IFS = 500
-"""Most kernels of a file for which changed cores are simulated; that takes as long as the rest of the analysis, and
+"""The most kernels of a file for which changed cores are simulated. That takes as long as the rest of the analysis, and
 nobody reads it for thousands of loops."""
 
 
@@ -375,7 +375,7 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
 
 
 def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None) -> UnitResult | None:
-    """Analyse what the marks select, or everything if they are None.
+    """Analyse the code that the marks select, or everything if they are None.
 
     Returns None if there are marks but none of them, such as those of headers, concerns this unit.
     """

@@ -52,5 +52,5 @@ def _holds(condition: Condition, unit: t.UnitReport, kernel: t.KernelReport) -> 
 
 
 def _identity(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, ...]:
-    """Return what a kernel has in common on all cores."""
+    """Return the key of a kernel that is the same on all cores."""
     return unit.source, unit.assembly_file, unit.output, kernel.kernel_id

@@ -84,7 +84,7 @@ def compiled_source(name: str, mcpu: str, remarks: bool = False) -> tuple[Unit, 
 
 
 def units_of(command: CompilerCommand, problems: list[str], remarks: bool = False) -> list[Unit]:
-    """Return what a command compiles, with the compiler's `remarks` on request. A failure is added to `problems`."""
+    """Return a command's compilation units, with the compiler's remarks if `remarks`. Failures go to `problems`."""
     if command.problem:
         problems.append(f"{command.file}: {command.problem}")
         return []

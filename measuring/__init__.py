@@ -1,5 +1,5 @@
-"""Measuring on the processor that this runs on: instruction forms, their conflicts, kernels, and a core's pipeline.
+"""Measurements on this processor: instruction forms, their conflicts, kernels, and the core's pipeline.
 
-Everything is measured by one harness (`harness.py`): machine code that runs as a loop, in a child of its own, beside a
-chain of dependent additions that tells how long a core cycle is.
+The harness (`harness.py`) makes all measurements. It runs machine code as a loop in a child process, together with a
+chain of dependent additions that gives the length of a core cycle.
 """

@@ -44,9 +44,9 @@ def assemble(text: str) -> bytes:
 
 
 def loop(body: str, registers: Mapping[str, int] | None = None, content: int = ONE) -> MachineLoop:
-    """Return a loop of `body` and behind it `dec %r15; jnz` to its start.
+    """Return a loop of `body`, followed by `dec %r15; jnz` to its start.
 
-    `registers` has first values of general-purpose registers; the others hold pointers as PAGES says, or 1.
+    `registers` has first values of general-purpose registers; the others hold the pointers in PAGES, or 1.
     """
     values = dict.fromkeys(X86_GPR, 1)
     values |= {name: PAGES + 4096 * n for n, name in enumerate(("rsi", "rdi", "rbp", "rsp"))}

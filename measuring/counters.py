@@ -26,7 +26,7 @@ _ATTRIBUTE_BYTES = 112
 _REPEATS = 9
 
 Run = Callable[[int, int], None]
-"""A function that runs a loop: so many trips, so many times."""
+"""A function that runs a loop; its arguments are the trips per entry and the number of entries."""
 
 
 class Counters:

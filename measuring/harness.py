@@ -54,7 +54,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     spread: float
     """The spread between undisturbed samples, in cycles per trip."""
     way: Way
-    """The source of the time: the time-stamp counter beside a chain of dependent additions, or performance counters."""
+    """The source of the time: the time-stamp counter with a chain of dependent additions, or performance counters."""
     events: dict[str, float]
     """Counts of performance counters per trip, by name; empty without them."""
 
@@ -95,9 +95,9 @@ class Machine(Protocol):
 class Harness:
     """The process that runs loops (server.py), as a context manager.
 
-    With `counters` performance counters are tried; `events` are raw ones to count beside cycles, by name. `busy` is the
-    share of samples beside which something else ran. `counters_missing` says why there are no counters, and is empty if
-    there are. `unsafe` measures also where the kernel cannot keep loops from files and other processes. Raises
+    With `counters`, performance counters are tried; `events` are raw events to count as well, by name. `busy` is the
+    share of samples during which something else ran. `counters_missing` is the reason for missing counters, empty if
+    there are any. `unsafe` permits measurements if the kernel cannot keep loops from files and other processes. Raises
     Unavailable.
     """
 

@@ -126,7 +126,7 @@ def timed(
     cycles = sum(weight * time.cycles for weight, time in zip(prepared.weights, times, strict=True))
     spread = math.hypot(*(weight * time.spread for weight, time in zip(prepared.weights, times, strict=True)))
     if prepared.exit == "added":
-        # An addition makes nothing faster, and is no more than a µop and a chain of one cycle.
+        # An addition makes nothing faster, and adds only a µop and a chain of one cycle.
         cycles = min(cycles, times[0].cycles)
         cycles = max(cycles, times[0].cycles - _ADDED, min(_TAKEN * prepared.jumps, times[0].cycles))
     cycles = max(cycles, 0.0)  # the difference of two short times may be negative

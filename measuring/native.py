@@ -23,7 +23,7 @@ STATE = CODE + (1 << 19)
 LONGEST = CODE_BYTES - 4096
 """Bytes of machine code that a loop may have."""
 
-# Where things stand behind STATE.
+# Offsets from STATE.
 STACK, OUTER, LEAVE, FLOATING, FAULTS, MOST_FAULTS, PAGE = range(0, 56, 8)
 VECTOR = 64
 REGISTERS = 128
@@ -123,7 +123,7 @@ def _x86_64(features: dict[str, bool]) -> Architecture:
 
 
 def _aarch64(features: dict[str, bool]) -> Architecture:
-    """Return AArch64's assembly, which nobody has run on hardware yet."""
+    """Return AArch64's assembly. It has not been run on hardware yet."""
     pairs = [(f"x{n}", f"x{n + 1}") for n in range(19, 29, 2)] + [("x29", "x30")]
     pairs += [(f"d{n}", f"d{n + 1}") for n in range(8, 16, 2)]
     address = [f"movz x0, #{STATE & 0xFFFF}"]
@@ -146,7 +146,7 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
         f"ldr x0, [x0, #{REGISTERS}]",
         "dsb sy",
         "isb",
-        # The linker's scratch register takes the jump, so that no loop finds a value of its own in it.
+        # The jump uses the linker's scratch register, in which no loop can keep a value.
         f"movz x16, #{CODE & 0xFFFF}",
         *(f"movk x16, #{CODE >> s & 0xFFFF}, lsl #{s}" for s in (16, 32)),
         "br x16",
@@ -178,7 +178,7 @@ def _aarch64(features: dict[str, bool]) -> Architecture:
 
 
 def leave(machine: str, at: int) -> bytes:
-    """Return the code that stands behind a loop at an address: a jump to the place where the loop is left."""
+    """Return the code that follows a loop at an address: a jump to the loop's exit."""
     if machine == "x86_64":
         return b"\xff\x25" + (STATE + LEAVE - (at + 6)).to_bytes(4, "little", signed=True)  # jmp [rip + ...]
     literal = (STATE + LEAVE - at) // 4
@@ -197,7 +197,7 @@ _ONCE, _TWICE = "@run(ptr %slot, i64 %n, i64 %m)", "@run(ptr %slot, i64 %n2, i64
 _SAMPLE = (_CROWD, _CHAIN, _ONCE, _CHAIN, _CROWD, _TWICE, _CHAIN, _CROWD)
 """A sample: a crowd, a chain, `m` times `n` trips, a chain, a crowd, `m` times `2 n` trips, a chain and a crowd.
 
-One comes right after the other, so that a disturbance of one shows in its neighbours.
+They follow each other directly, so that a disturbance of one shows in its neighbours.
 """
 ROW = len(_SAMPLE)
 

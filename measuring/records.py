@@ -1,6 +1,6 @@
 """Measurements as JSON lines: a header, then a line for each form, pair or kernel, in the order of measuring.
 
-A line is written as soon as its figures exist, so an interrupted run continues behind the last whole line.
+A line is written as soon as its figures exist, so an interrupted run continues after the last complete line.
 """
 
 from __future__ import annotations

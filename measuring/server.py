@@ -127,14 +127,14 @@ class LoopCycles(msgspec.Struct, frozen=True, kw_only=True):
 def evaluate(
     rows: Sequence[Sequence[int]], trips: int, empty: int, alone: float, entries: int = 1, fair: int = _EXACT.fair
 ) -> LoopCycles:
-    """Return a loop's figure from rows of times, of which taking them took `empty` each.
+    """Return a loop's figure from rows of times. Each measurement of a time took `empty`.
 
     A row is a crowd, a chain, one run, a chain, a crowd, a run twice as long, a chain, a crowd. `trips` are those of
     the shorter run, which is entered `entries` times; `alone` is a crowd's share of a chain's time on an idle core.
     With fewer than `fair` undisturbed samples, all are used.
 
     The time of the shorter run beyond half of the longer one is the cost of entering. Where it is more than entering
-    can cost, or negative, the two ran in different states of the core, and that is the spread.
+    can cost, or negative, the two ran in different states of the core, and the excess is the spread.
     """
     links = _UNITS * native.LINKS
     one: list[tuple[bool, float]] = []
@@ -171,9 +171,9 @@ def evaluate(
 def longest(touched: Callable[[int], int], most: int) -> int:
     """Return the trips of the longest run that touches at most _PAGES pages and has at most `most` trips.
 
-    0 if the shortest touches more. `touched` runs so many trips and returns the number of pages: memory stays mapped,
-    and all runs begin alike, so these are the pages of the longest one so far, which is why the limit is approached
-    from below.
+    0 if the shortest touches more. `touched` runs a number of trips and returns the number of pages. Memory stays
+    mapped, and all runs begin alike, so these are the pages of the longest run so far, which is why the limit is
+    approached from below.
     """
     most = min(max(most, 2 * _FEWEST), 2 * _MOST)
     longest_run, trips = 0, 2 * _FEWEST

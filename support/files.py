@@ -69,7 +69,7 @@ def write_file(path: str, text: str | bytes, append: bool = False, wait: bool = 
 
 
 def _write_locked(descriptor: int, text: str | bytes, append: bool, patience: float | None) -> None:
-    """Write to an open file while nobody else does. A regular file loses what was written before an error."""
+    """Write to an open file under an exclusive lock. After an error, a regular file has nothing of the text."""
     import fcntl
 
     fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -114,7 +114,7 @@ def replace_file(path: str, text: str | bytes) -> None:
 def replacement(path: str) -> Iterator[BinaryIO]:
     """Open a file that replaces another one when it is complete, and disappears after an error. Raises OSError.
 
-    What is no regular file, such as a pipe, is written itself.
+    A file that is not regular, such as a pipe, is written directly.
     """
     if "\0" in path:
         raise no_file_name(path)
@@ -138,7 +138,7 @@ def replacement(path: str) -> Iterator[BinaryIO]:
     except OSError as error:
         if error.filename not in (None, new):
             raise
-        # Nobody knows the new name.
+        # No other process knows the new name.
         raise OSError(error.errno, error.strerror, path) from None
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -147,7 +147,7 @@ def replacement(path: str) -> Iterator[BinaryIO]:
 
 
 def write_output(text: str | bytes) -> None:
-    """Write a text to standard output, behind what is still in its buffer. Raises OSError."""
+    """Write a text to standard output, after the contents of its buffer. Raises OSError."""
     if sys.stdout is None:  # closed when we were started
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     sys.stdout.flush()

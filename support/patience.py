@@ -17,7 +17,7 @@ class TookTooLong(Exception):
 
 @contextmanager
 def limited(seconds: int) -> Iterator[None]:
-    """Let `check` raise TookTooLong from so many seconds of this thread on; 0 for no limit."""
+    """Let `check` raise TookTooLong after this many seconds of the thread's processor time; 0 for no limit."""
     token = _end.set(min(_end.get(), time.thread_time() + seconds if seconds else inf))
     try:
         yield

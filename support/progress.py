@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on the terminal that counts what is done."""
+"""Progress of long work: a bar on the terminal that counts completed items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFTEN = 0.1
 
 @contextmanager
 def progress_shown() -> Iterator[None]:
-    """Show the progress of what happens meanwhile; only commands do, since Python's users own their terminal."""
+    """Show progress during a `with` block. Only commands do so, since in Python's API the terminal is the user's."""
     token = _shown.set(True)
     try:
         yield

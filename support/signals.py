@@ -46,7 +46,7 @@ def end_in_order(before: Callable[[int], int] | None = None) -> None:
 
     for number in (numbers := stopping()):
         signal.signal(number, end)
-    # Whoever started this interpreter may have blocked them until now.
+    # The process that started this interpreter may have blocked them.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
 
@@ -158,7 +158,7 @@ def _remove_files(processes: Sequence[int]) -> None:
 
 
 def _remove_tree(folder: str) -> None:
-    # Without shutil, the import of which the signal may have interrupted.
+    # Do not use shutil: the signal may have interrupted its import.
     for _ in range(_PATIENCE):
         for place, folders, files in os.walk(folder, topdown=False):
             for name in (*files, *folders):

@@ -97,7 +97,7 @@ def is_sealed(place: str, key: bytes) -> bool:
 
 
 def distrusted(folder: str, private: bool = False) -> str:
-    """Return the reason not to trust what is in a folder, a clause; "" if there is none, or no folder.
+    """Return the reason not to trust a folder's contents, as a clause; "" if there is none, or no folder.
 
     `private`: the folder's group must not be able to write there either.
     """
@@ -118,7 +118,7 @@ def distrusted(folder: str, private: bool = False) -> str:
 
 
 def make_private(folder: str) -> bool:
-    """Make a folder that only the user can read, unless it exists; return True if what is in it can be trusted."""
+    """Make a folder that only the user can read, unless it exists. Return True if its contents can be trusted."""
     try:
         os.makedirs(os.path.dirname(folder), exist_ok=True)
         with contextlib.suppress(FileExistsError):

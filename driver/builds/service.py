@@ -1,7 +1,7 @@
 """A service of warm workers for compilations that analyse their own jobs (front/service.cpp starts it).
 
 A compilation connects to the service's socket and sends its environment and the folder of its temporary files, in
-which `job` is a sealed job: one of `jobs.py`, or the words for what the full mode does behind the compiler
+which `job` is a sealed job: one of `jobs.py`, or the command for the full mode's work after the compiler
 (front/full.cpp). A worker takes it, answers `A`, its number and a line's end, and when the job is done an exit status
 and a line's end. If the compilation ends before that, so does the worker, and removes the folder.
 
@@ -54,7 +54,7 @@ _SCRATCH = re.compile(r"incc-\d{20}-(?P<process>\d+)")
 """The name of a compilation's folder for temporary files (makeScratch in front/files.cpp)."""
 
 _NOTICE = struct.Struct("=ii?")
-"""A worker's number, the process group of a build, and whether the worker has a job of it now."""
+"""A worker's number, the process group of a build, and whether the worker has one of that build's jobs."""
 
 _CREDENTIALS = struct.Struct("=iII")
 """A process, its user and its group (SO_PEERCRED in unix(7))."""
@@ -295,7 +295,7 @@ def serve(descriptor: int, full: Callable[[list[str]], int]) -> int:
 
     Args:
         descriptor: The socket.
-        full: Does what the full mode does behind the compiler.
+        full: Does the full mode's work after the compiler.
 
     Returns:
         The exit status.

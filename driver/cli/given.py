@@ -1,4 +1,4 @@
-"""The options of a command line of `incc` or `incc-mca`, and what they ask for: settings, views and files."""
+"""The options of a command line of `incc` or `incc-mca`, converted to settings, views and files."""
 
 from __future__ import annotations
 

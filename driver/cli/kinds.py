@@ -34,7 +34,7 @@ class Option(msgspec.Struct, frozen=True):
 
     syntax: str
     """The name as in the help, and its value: "--where CONDITION". Names of `incc` and `incc-mca` are those after the
-    command's prefix. Square brackets stand around what may be missing, an ellipsis behind what may be repeated."""
+    command's prefix. Square brackets enclose an optional part, an ellipsis follows a repeatable one."""
     kind: str
     """One of KINDS: how its value is parsed."""
     help: str = ""
@@ -337,7 +337,7 @@ from the first operand on.
 
 
 def read_value(option: Option, spelled: str, value: str | None) -> Any:
-    """Parse the value of an option, of one that is repeatable only this value. Raises UsageError.
+    """Parse the value of an option, or one of the values of a repeatable option. Raises UsageError.
 
     Args:
         option: The option.

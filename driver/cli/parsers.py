@@ -138,7 +138,7 @@ class Parser(argparse.ArgumentParser):
         if self._is_intermixed or namespace is not None:
             return parsed
         if parsed[1] and not self._has_rest():
-            # There may be operands behind options that follow other operands.
+            # Operands may follow options that follow other operands.
             self._is_intermixed = True
             parsed = self.parse_known_intermixed_args(args)
         self._refuse([word for word in parsed[1] if word != "--"])

@@ -82,7 +82,7 @@ def one_of(name: str, values: Iterable[str], default: str, help: str, **more: An
 
 
 def formats(*values: str, help: str = "output format") -> tuple[Option, Option]:
-    """Return the options for the format of the output, of which the first one is the default, and for JSON."""
+    """Return the options for the format of the output, the default first, and for JSON."""
     return (
         one_of("--format", values, values[0], help, excludes="format"),
         Option("--json", "flag", "like --format=json", excludes="format", into="format", stands_for="json"),
@@ -90,7 +90,7 @@ def formats(*values: str, help: str = "output format") -> tuple[Option, Option]:
 
 
 def in_table(option: Option, **changes: Any) -> Option:
-    """Return an option as the table of `incc` and `incc-mca` has it: without a prefix, its value behind `=`."""
+    """Return an option for the table of `incc` and `incc-mca`: without a prefix, its value after `=`."""
     aliases = tuple(name.lstrip("-") for name in option.aliases if name.lstrip("-") != option.name.lstrip("-"))
     syntax = option.syntax.lstrip("-").replace(" ", "=", 1)
     return replace(option, **{"syntax": syntax, "aliases": aliases, "into": "", **changes})

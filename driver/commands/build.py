@@ -225,7 +225,7 @@ def _environment(
         if os.path.isabs(words[0]) and os.path.basename(words[0]) in LAUNCHERS:
             environment[name] = f"{incc};{environment[name]}"
     if any(_starts_incc(environment.get(name, "")) for name in (*VARIABLES, *_CMAKE_LAUNCHERS)):
-        # If a script calls ccache by its path, all compilers behind incc look like the same program.
+        # If a script calls ccache by its path, ccache sees incc instead of the compiler, whichever compiler that is.
         environment.setdefault("CCACHE_COMPILERCHECK", "%compiler% --version")
     path = given.get("PATH", os.defpath)
     if shutil.which("ccache", path=path):
@@ -329,7 +329,7 @@ _SIGNALS = (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal
 
 
 class _Build:
-    """A build, and the workers that analyse what it compiles."""
+    """A build and the workers that analyse its compilations."""
 
     def __init__(
         self, options: argparse.Namespace, queue: Queue, command: list[str], environment: dict[str, str]
@@ -352,7 +352,7 @@ class _Build:
         words = self.command
         env = shutil.which("env", path=os.defpath)
         if env and "INCC_PROGRAM" in self.environment and "=" not in words[0]:
-            # The preloaded library in `env` sees whether the program can have it.
+            # The preloaded library in `env` tests whether it can be loaded into the program.
             program, words = env, ["env", "--", *words]
         manifest = _Grown(os.path.join(self.queue.reports, ".incc", "manifest.jsonl"))
         log = _Grown(self.queue.log)
@@ -397,7 +397,7 @@ class _Build:
         return os.path.relpath(self.queue.reports)
 
     def _attend(self, build: int) -> int:
-        """Wait for the build while workers analyse what it compiles, and return its exit status."""
+        """Wait for the build while workers analyse its compilations, and return the build's exit status."""
         while True:
             self._sleep(build)
             ended, status = os.waitpid(build, os.WNOHANG)

@@ -229,7 +229,7 @@ def _wanted(options: argparse.Namespace) -> ComparisonSettings:
 
 
 def _show(options: argparse.Namespace) -> ComparisonParts:
-    """Return what the text shows. Raises UsageError for an invalid place."""
+    """Return the parts of the text output. Raises UsageError for an invalid place."""
     choices = None
     if options.side_by_side is not None:
         try:

@@ -41,7 +41,7 @@ def started(arguments: list[str]) -> int:
 
 
 def finished(arguments: list[str]) -> int:
-    """Do what the full mode does behind a compiler that has succeeded. The arguments are those of `started`."""
+    """Do the full mode's work after a compiler that has succeeded. The arguments are those of `started`."""
     watched.begin(os.environ)
     count = int(arguments[1])
     status = _run(Compiler(arguments[0], arguments[2 : 2 + count]), arguments[2 + count :], Finished())

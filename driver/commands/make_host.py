@@ -53,7 +53,7 @@ class MakeHostOptions(msgspec.Struct, frozen=True, kw_only=True):
     output: str
     """The model file."""
     resume: str = ""
-    """The folder for measurements, "" for one beside the model file."""
+    """The folder for measurements, "" for one next to the model file."""
     quick: bool = False
     """Measure only the pipeline and the forms of the loops."""
     minutes: float = 0
@@ -313,7 +313,7 @@ def _forms(
     expected: host_forms.FormBench,
     todo: Sequence[host_forms.Measurable],
 ) -> host_forms.Result:
-    """Measure forms, and compare them with what the relative's bench has."""
+    """Measure forms, and compare them with the figures of the relative's bench."""
     options, relative = this.options, this.relative
     path = os.path.join(this.folder, "forms.jsonl")
     start = time.monotonic()
@@ -347,8 +347,8 @@ def _ports(
 ) -> tuple[host_forms.Result, list[FormPorts]]:
     """Return the result with other ports for forms that contradict the relative's, and the ports that were inferred.
 
-    Forms of the loops may differ only beside other forms, so that they are studied, too, except with --quick. Ports
-    are believed if a second study infers the same from its own throughputs.
+    Forms of the loops may differ only in combination with other forms, so they are studied, too, except with --quick.
+    Ports are believed if a second study infers the same from its own throughputs.
     """
     relative = this.relative
     names = host_forms.contradicting(result)[:_MOST_STUDIED]

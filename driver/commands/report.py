@@ -173,7 +173,7 @@ _OF_RANKING = (
     "hot", "hot_kind", "drain", "stale", "prune", "mcpu", "function", "where", "by", "top", "all", "copies",
     "instructions", "fail_if",
 )  # fmt: skip
-"""Options that say nothing about reports in full."""
+"""Options that have no effect on reports in full."""
 
 
 def _check_rendered(options: argparse.Namespace) -> None:
@@ -233,9 +233,9 @@ def _of_project() -> list[Threshold]:
 
 
 def _analyse_waiting(options: argparse.Namespace) -> None:
-    """Analyse the jobs that builds have left in the folders, with --drain, and say what is left.
+    """With --drain, analyse the jobs that builds have left in the folders; report the jobs that remain.
 
-    A job names programs and files, and a folder may come from elsewhere: so nothing is analysed unasked.
+    A job names programs and files, and a folder may come from elsewhere, so without --drain nothing is analysed.
     """
     for folder in options.inputs:
         if not os.path.isdir(os.path.join(folder, ".incc", "jobs")):

@@ -67,7 +67,7 @@ class McaResult(msgspec.Struct, frozen=True):
 
 
 def say(text: str) -> None:
-    """Write a line to standard error, after what is on standard output."""
+    """Write a line to standard error, after flushing standard output."""
     if sys.stdout is not None:
         try:  # noqa: SIM105 -- contextlib would be another import at start-up
             sys.stdout.flush()
@@ -214,7 +214,7 @@ def _stop_at_statements(source: Input, count: int) -> None:
 
 
 def _refused(report: t.AnalysisReport) -> list[t.Refused]:
-    """Return the statements that the assembler refused: those of one unit, as they are the same for every core."""
+    """Return the statements that the assembler rejected. They are the same for every core, so one unit suffices."""
     return [statement for unit in report.units[:1] for kernel in unit.kernels for statement in kernel.refused]
 
 

@@ -248,7 +248,7 @@ def _is_in_order(report: t.AnalysisReport) -> bool:
 
 
 def _of_in_order_core(views: Views, given: Given, cpu: str) -> Views:
-    """Leave out the views that say nothing of a core that executes in order, unless they are requested by name."""
+    """Remove views that do not apply to an in-order core, unless they are requested by name."""
     if given["bottleneck-analysis"]:
         say(f"warning: there is no bottleneck analysis of {cpu}, which executes in order")
     return replace(
@@ -273,7 +273,7 @@ def _write(text: str, path: str, failed: bool) -> None:
         sys.stdout.flush()
         try:
             descriptor = sys.stdout.fileno()
-        except (OSError, ValueError):  # a stream without a file behind it, as tests have
+        except (OSError, ValueError):  # a stream without a file descriptor, as in tests
             sys.stdout.write(text)
             return
         write_all(descriptor, text)

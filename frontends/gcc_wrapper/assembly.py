@@ -1,4 +1,4 @@
-"""Turns a driver's sub-commands into the runs that write assembly for the analysis, and nothing else.
+"""Turns a driver's sub-commands into runs that write assembly for the analysis, and no other file.
 
 Code generation does not change. Every option by which a compiler proper writes a file (dependencies, dumps, coverage
 notes, statistics, modules) is removed or pointed into a scratch folder.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
             """Note that the compiler runs."""
 
         def finished(self, status: int) -> None:
-            """Note that the compiler has ended, with a status as waitpid(2) has it."""
+            """Note that the compiler has ended, with a status in waitpid(2)'s form."""
 
         def leaving(self) -> None:
             """Note that this process ends on purpose."""
@@ -44,7 +44,7 @@ class Children:
         self.compiler = 0
         """The process id of the real compiler, which gets the signals sent to us; 0 before it is started."""
         self.interrupted = 0
-        """The signal that told us to stop, 0 for none."""
+        """The signal that asked this process to stop, 0 for none."""
         self._live: set[int] = set()
         self._statuses: dict[int, int] = {}
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())

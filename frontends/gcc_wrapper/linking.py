@@ -149,8 +149,8 @@ def linked_unit(
 def changed_inputs(dry_run: DryRun, arguments: Sequence[str], folder: str, since: int) -> list[str]:
     """Return a line for each object and static library of a link that was changed or removed since a time.
 
-    The functions of the linked file can only be told by its inputs as they were. `since` is in nanoseconds, as
-    `os.stat` has it.
+    Only the unchanged inputs tell which functions are in the linked file. `since` is in nanoseconds, like `st_mtime_ns`
+    of `os.stat`.
     """
     changes = []
     command = next((command for command in reversed(dry_run.commands) if _is_linker(command)), None)

@@ -15,7 +15,7 @@ from incc.support.signals import tied
 
 
 class Processes:
-    """The running children of one compilation, as `children.Children` has them.
+    """The running children of one compilation (see `children.Children`).
 
     They run in `folder`, "" for this process's. The compiler reads `stdin`, and writes to the two files `streams`, or
     to this process's own streams if they are None.

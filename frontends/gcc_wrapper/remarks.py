@@ -326,7 +326,7 @@ def expression_at(line: str, column: int) -> str:
 
 
 def _matching(line: str, at: int) -> int:
-    """Return the index behind the bracket that closes the one at `at`, -1 if it is not in the line."""
+    """Return the index after the bracket that closes the one at `at`, -1 if it is not in the line."""
     open_: list[str] = []
     for i in range(at, len(line)):
         if line[i] in "[(":

@@ -69,7 +69,7 @@ def _text(path: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    """Split a text at blanks outside of quotes, without those behind a backslash (libiberty's buildargv).
+    """Split a text at blanks that are neither quoted nor escaped by a backslash (libiberty's buildargv).
 
     A NUL ends a word, whatever follows: programs read words as C strings.
     """

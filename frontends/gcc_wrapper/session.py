@@ -255,7 +255,7 @@ class Compilation(msgspec.Struct, eq=False):
         )
 
     def assembly_with(self, flags: Sequence[str]) -> list[Unit]:
-        """Return the sources' assembly with more arguments behind the command's. Raises AssemblyFailure.
+        """Return the sources' assembly with more arguments after the command's. Raises AssemblyFailure.
 
         Only the compiler proper is run, and it writes nothing but the text. To be called after `finish`.
         """
@@ -449,7 +449,7 @@ def _without(command: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...
 
 
 def with_flags(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
-    """Return arguments with further ones behind them, but before a `--` with files."""
+    """Return arguments followed by further ones, which come before a `--` with files."""
     end = list(arguments).index("--") if "--" in arguments else len(arguments)
     return [*arguments[:end], *flags, *arguments[end:]]
 

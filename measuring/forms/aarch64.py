@@ -1,7 +1,7 @@
-"""Loops that measure latency and throughput of AArch64's data-processing forms. Not tried on hardware yet.
+"""Loops that measure latency and throughput of AArch64's data-processing forms. Not tested on hardware yet.
 
 Only named forms without memory and flags are supported: registers of one kind or several and constants. Latency is that
-of a chain in which each copy reads, in one operand, the last one's result; throughput that of copies with other
+of a chain in which each copy reads the previous result in one operand; throughput that of copies with separate
 results. Text is assembled where it is compiled, as inline assembly of LLVM's intermediate representation.
 """
 
@@ -29,7 +29,7 @@ _NO_DATA = ("cb", "tb", "ld", "st", "prf", "msr", "mrs", "sys", "svc", "hvc", "a
 
 
 class NotMeasurable(ValueError):
-    """A form of which no loop can be made; the message says why."""
+    """A form for which no loop exists; the message gives the reason."""
 
 
 class FormLoop(msgspec.Struct, frozen=True, kw_only=True):

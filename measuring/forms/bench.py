@@ -1,7 +1,7 @@
-"""The measuring of instruction forms on this processor, through a harness that runs loops.
+"""Measurement of instruction forms on this processor, through a harness that runs loops.
 
-For each form and condition: latencies between operands, throughput, issue slots, and µops by set of ports as they show
-beside blocking instructions. docs/measuring.md describes the method; `incc-model import measured` reads the records.
+For each form and condition: latencies between operands, throughput, issue slots, and µops by set of ports, measured
+with blocking instructions. docs/measuring.md describes the method; `incc-model import measured` reads the records.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SKIPPED = (
     " WRFSBASE WRGSBASE INCSSPD INCSSPQ SETSSBSY ENDBR64 ENDBR32 XRESLDTRK XSUSLDTRK RDPKRU WRPKRU PTWRITE"
 )
 _OPERAND_REGISTERS = registers_by_kind("R8 R9 R10 R11", range(1, 5), range(2, 6))
-# Independent copies write to these, but for those that a form has beside its explicit operands.
+# Independent copies write to these registers, except those that the form uses implicitly.
 _TARGETS = registers_by_kind("RSI RDI RBX R12 RAX RCX RDX R11 R10", (0, *range(5, 12)), (6, 7))
 # The parts of an address of lea, as uops.info names them: base, index (with scale), displacement, rip.
 _ADDRESSES = "B B_D8 B_D32 B_I B_IS B_I_D8 B_I_D32 B_IS_D8 B_IS_D32 I_D32 IS_D32 R_D32 D32"
@@ -225,9 +225,9 @@ _LIKE = 0.03
 _TRUE = 0.06
 """The largest deviation of a blocker from the model's figure."""
 _NOTHING = 0.04
-"""Cycles beside others that are none."""
+"""The cost in combination with others that counts as none, in cycles."""
 _PLANS = 256
-"""Forms of which the loops are kept."""
+"""The number of forms whose loops are cached."""
 ALL = ("latency", "tp", "ports")
 """The figures that can be measured of a form."""
 
@@ -313,7 +313,7 @@ class FormPlan(msgspec.Struct, frozen=True):
 class CoreBench:
     """The bench that measures the forms of one core.
 
-    `repeat` is how often each loop is measured, of which the median is taken; `unroll` is the number of links of a
+    Each loop is measured `repeat` times, and the median is taken. `unroll` is the number of links of a
     chain, and a third of the independent copies.
     """
 
@@ -444,7 +444,7 @@ class CoreBench:
         return self._plans[v.key]
 
     def with_plans_of(self, other: CoreBench) -> CoreBench:
-        """Return this bench with another's loops where it has them: both are of one core, and unroll as often."""
+        """Return this bench with another's cached loops. Both are for the same core, with the same unrolling."""
         self._plans = other._plans
         return self
 
@@ -543,9 +543,9 @@ class CoreBench:
         return (cycles - without) * self.core.dispatch
 
     def _find_filler(self) -> iced.Instruction:
-        """Find an instruction that takes a slot and nothing else, so that as many as the core issues run in a cycle.
+        """Find an instruction that takes only an issue slot, so that the core runs its full issue width in a cycle.
 
-        It is a move that the renamer does, or a nop, of which some cores put two into a slot.
+        It is a move that the renamer eliminates, or a nop, although some cores put two nops into one slot.
         """
         moves = [_code("MOV_R64_RM64", Register.RSI, ZERO), _code("NOPD")]
         count = self.core.dispatch * _TRIP
@@ -559,7 +559,8 @@ class CoreBench:
     def seen(self, v: FormVariant, scale: int) -> dict[str, float]:
         """Measure µops by set of ports.
 
-        An instruction's cycles beside blockers that keep the ports busy, times the ports.
+        This is an instruction's cycles in combination with blockers that keep the ports busy, times the number of
+        ports.
         """
         counts = {}
         taken = frozenset({*v.flow.sources, *v.flow.targets} & {"rax", "rcx", "rdx"})
@@ -578,9 +579,9 @@ class CoreBench:
         return counts
 
     def _beside(self, others: Sequence[iced.Instruction], one: iced.Instruction, without: float) -> float:
-        """Measure cycles of one instruction among others: the least of three places, as ports may be badly shared.
+        """Measure cycles of one instruction among others: the least of three places, as ports may be shared unevenly.
 
-        Where it costs nothing, no other place is tried.
+        If the instruction costs nothing at one place, no other place is tried.
         """
         costs: list[float] = []
         for place in (len(others) // 3, len(others) // 2, len(others)):
@@ -596,7 +597,7 @@ class CoreBench:
         return self.baselines[key]
 
     def copy(self, v: FormVariant, n: int, shift: int = 0) -> list[iced.Instruction]:
-        """Return the n-th of copies of a form that write different registers, and different memory behind `shift`.
+        """Return the n-th of copies of a form that write different registers, and different memory from `shift` on.
 
         Implicit registers that are read and written get a constant before each copy.
         """

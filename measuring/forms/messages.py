@@ -10,7 +10,7 @@ FORMS = (
     "'vfmadd231pd ymm, ymm, ymm', 'addq $i, %%rbx', 'imul r64, m': operands by kind (i, r, r64, m, xmm, k …), Intel's "
     "or AT&T's order; or a form's key (IMUL_R64_RM64/r)"
 )
-"""For the help, as argparse has it."""
+"""The description for the help, in argparse's form."""
 NO_FORM = "name a form ('imul r64, r64'), or --all, or --match=GLOB, or --loops=FILE"
 
 

@@ -1,7 +1,7 @@
-"""The reading of forms: `vfmadd231pd ymm, ymm, ymm`, `imulq r, r`, `addl $i, %eax`, or a form's key.
+"""Parsing of forms: `vfmadd231pd ymm, ymm, ymm`, `imulq r, r`, `addl $i, %eax`, or a form's key.
 
 Operands are kinds (`i`, `r`, `r64`, `m`, `m128`, `ymm`, `k` …) or assembly operands (`%rbx`, `[rsi]`, `$5`), of which
-the kind counts. They are in Intel's order, unless `%` or `$` mark AT&T's, or only the other one fits.
+only the kind matters. They are in Intel's order, unless `%` or `$` mark AT&T's, or only AT&T's order matches.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Conflicts of forms on ports: throughput of forms in pairs.
 
-As many copies of one as of the other alternate, without dependencies through registers. If both need the same ports, a
-pair takes the sum of the times that each takes alone; if they share nothing, the larger of both. The measure in between
+Equal numbers of copies of both alternate, without dependencies through registers. If both need the same ports, a
+pair takes the sum of the times of each alone; if they share nothing, the larger of the two. The measure in between
 is asmbench's (Hammer, Hager, Wellein 2018): (pair - larger) / smaller, 0 where they overlap, 1 where they do not.
 """
 

@@ -14,7 +14,7 @@ from incc.models.notation import write_ports
 
 
 class FigureRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure of a form beside the model's."""
+    """A measured figure of a form and the model's."""
 
     figure: str
     """Its name: "throughput", "issue slots", "latency 1 → 0", "µops on p01"; all but the two counts are in cycles."""

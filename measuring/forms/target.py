@@ -115,7 +115,7 @@ _READ = registers_by_kind("R15", [12], [7])
 _NOT_ALIKE = ("BSF", "BSR", "LSL", "LAR", "RDPID", "SMSW", "SLDT", "STR")
 """Bit scans, which keep their destination if no bit is set, and instructions that do more than they seem to."""
 _CANDIDATES = 6
-"""Blockers of a set to be tried: their behaviour beside others is not in the model."""
+"""The number of blockers of a set to try: the model does not describe their behaviour in combination with others."""
 
 
 def _blockers(model: MachineModel, there: frozenset[str]) -> Iterator[tuple[Blocker, ...]]:

@@ -1,4 +1,4 @@
-"""AArch64's forms of this core beside its nearest relative's. Not tried on hardware yet.
+"""Comparison of this core's AArch64 forms with its nearest relative's. Not tested on hardware yet.
 
 There is no decoder of AArch64's machine code here, so nothing is simulated: a relative's chains and independent copies
 are computed from the figures of its forms. Loops are those of `forms_aarch64`.
@@ -84,7 +84,7 @@ class FormWithoutConditions(msgspec.Struct, frozen=True):
 
 
 def wanted(model: MachineModel) -> list[FormWithoutConditions]:
-    """Return the model's forms of which loops can be made."""
+    """Return the model's forms for which loops exist."""
     measurable = []
     for form in model.forms():
         try:

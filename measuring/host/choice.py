@@ -1,9 +1,9 @@
-"""The choice of a measured model's figures: as a last step, each change is tried on measured loops.
+"""The choice of a measured model's figures: in the last step, each change is tested on measured loops.
 
-A figure can be right and make predictions worse, where the pipeline's rules stand for more than they say: a store that
-is forwarded in 5 cycles behind arithmetic and in 7 without cannot be described with one number. Loops decide only about
+A figure can be right and still make predictions worse, because a parameter may cover several effects: a store that
+is forwarded in 5 cycles after arithmetic and in 7 otherwise cannot be described by one number. Loops decide only about
 changes that concern them: a change that concerns no loop stays, and so does one that makes no difference beyond the
-uncertainty of measuring. Nothing is fitted: a change is taken as it was measured, or not at all.
+uncertainty of measuring. Nothing is fitted: a change is used as measured, or not at all.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def contradicted(
     parameters: Iterable[str],
     forms: Iterable[str],
 ) -> list[RejectedChange]:
-    """Return the changes without which measured loops are predicted better, the worst first.
+    """Return the changes that make the prediction of measured loops worse, the worst first.
 
-    Each is tried in the absence of those before it. `cycles` are the measured ones of the same loops.
+    Each is tested without those before it. `cycles` are the measured cycles of the same loops.
     """
     code = isa(before.isa)
     kernels = [code.decode_bytes(case.loop.code, text=False) for case in cases]

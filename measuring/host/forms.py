@@ -1,7 +1,7 @@
-"""The forms of the host beside those of its nearest relative, and the fields that must be stated anew.
+"""Comparison of the host's forms with those of its nearest relative, and the fields that must be replaced.
 
 Each form is measured on the machine, and in the same way on the relative's simulation. The overhead of measuring (ways
-back between registers, rounding, the loop's own instructions) is in both, so what is left is a difference of the cores.
+back between registers, rounding, the loop's own instructions) is in both, so the rest is a difference of the cores.
 µops and their ports stay the relative's here; forms whose throughput contradicts them are for `host_ports`.
 """
 

@@ -1,7 +1,7 @@
 """A model of the host: its nearest relative's, and the measured differences.
 
-The file inherits from the relative and contains only differences. Every figure has a comment on its origin. Behind them
-stand the figures that agree, those that could not be measured, and findings that no parameter describes.
+The file inherits from the relative and contains only differences. Every figure has a comment on its origin. They are
+followed by the figures that agree, those that could not be measured, and findings that no parameter describes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Port sets of forms on a machine, beside those of its nearest relative.
+"""Port sets of forms on a machine, compared with those of its nearest relative.
 
 `ports.study` requests throughputs. Besides the requested forms it needs the relative's forms that may be blockers, one
 or two for each set of ports and one that takes no port, and machine code to time; this module provides both.
@@ -90,13 +90,13 @@ def oracle(machine: Machine, goes_on: Callable[[], bool] = lambda: True) -> Call
 
 
 class Ended(Exception):
-    """There is no more time; what was measured is kept."""
+    """The time is over; measurements so far are kept."""
 
 
 def port_cycles_of_a_slot(relative: MachineModel, related: Relative) -> int:
-    """Return the most port cycles for which an issue slot stands in a model.
+    """Return the most port cycles that one issue slot may account for in a model.
 
-    Two for a load or store and what goes with it, more where µops keep their port for two cycles.
+    Two for a load or store and its companion, more if µops keep their port for two cycles.
     """
     most = 2
     for key, usage in related.usages.items():
@@ -115,9 +115,9 @@ def find(
     ports: int = 0,
     issue_width: int = 0,
 ) -> Findings:
-    """Study the port sets of forms, with blockers from the relative beside them, whose own sets are studied as well.
+    """Study the port sets of forms, with blockers from the relative, whose own sets are studied as well.
 
-    `ports` and `issue_width` are the core's, 0 for as many as the relative has. Raises ValueError, OSError and Ended.
+    `ports` and `issue_width` are the core's, 0 for the relative's. Raises ValueError, OSError and Ended.
     """
     wanted = list(dict.fromkeys([*blockers(core, relative), *forms]))
     related = Relative.of(relative, wanted)
@@ -145,7 +145,7 @@ def uops_text(uops: Uops) -> str:
 def surely_different(inferred: FormPorts, form: Form | None, ports: Sequence[str]) -> bool:
     """Return True if a model should have other µops than its relative.
 
-    That is so if nothing else explains the figures in as few µops, and all ports have names in the relative.
+    That is so if no other explanation of the figures has as few µops, and all ports have names in the relative.
     """
     if inferred.how != "measured" or not inferred.uops:
         return False

@@ -1,8 +1,8 @@
-"""The probes of a core's pipeline, and their findings beside a model's parameters.
+"""The probes of a core's pipeline, and the comparison of their findings with a model's parameters.
 
 Each probe has a file of its kind (`window.py`, `front_end.py`, `memory.py`). Its findings are compared with a model of
-the core, or of its nearest relative. Figures that agree keep the model's value, which may be exact where measuring is
-not. Those that differ, and do so in a second pass as well, replace it. Where nothing could be measured the model's
+the core, or of its nearest relative. If they agree, the model's value stays, since it may be exact where measuring is
+not. If they differ, in a second pass as well, they replace it. If nothing could be measured, the model's
 value stays.
 """
 
@@ -46,11 +46,11 @@ Verdict = Literal["agrees", "differs", "unsure", "against", "unknown", "note"]
 
 
 class ComparedFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding beside a model."""
+    """A finding and the model's value."""
 
     finding: Finding
     known: Any
-    """The model's value; None if it says nothing of that."""
+    """The model's value; None if it does not have the parameter."""
     verdict: Verdict
     """The outcome of the comparison; see `compare`."""
     probe: str = ""
@@ -83,7 +83,7 @@ def confirmed(
 ) -> list[ComparedFinding]:
     """Repeat probes whose findings differ, and keep only differences that repeat.
 
-    `bench` is one without figures of the first time; a probe of which nothing differs is not run again.
+    `bench` must have no figures of the first pass. A probe without differences is not run again.
     """
     names = {c.finding.name for c in compared if c.verdict == "differs"}
     if not names:

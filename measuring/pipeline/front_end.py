@@ -64,7 +64,7 @@ _VALUES = (0, 1, 2, 3, _SIGN, _SIGN - 1, _MASK)
 
 
 def _taken(operation: str, a: int, b: int, condition: str) -> bool:
-    """Return True if a jump is taken behind an operation on a (rax) and b (rbx), by Intel's manual."""
+    """Return True if a jump is taken after an operation on a (rax) and b (rbx), by Intel's manual."""
     carry = overflow = False
     if operation in ("inc", "dec"):
         b = 1
@@ -111,7 +111,7 @@ _NOPS = (
 
 
 def _slot(bench: ProbeBench, length: int) -> str:
-    """Return an instruction of this length in bytes that takes a slot of the renamer and nothing else."""
+    """Return an instruction of this length in bytes that takes only a slot of the renamer."""
     if bench.plain_nops:
         return ".byte " + ", ".join(f"0x{byte}" for byte in _NOPS[length - 3].split())
     return ".byte " + "0x3e, " * (length - 2) + "0x31, 0xd2"  # xorl %edx, %edx
@@ -248,11 +248,11 @@ def constants(bench: ProbeBench) -> list[Finding]:
 
 
 def misprediction(bench: ProbeBench) -> list[Finding]:
-    """Measure from an unpredictable branch to the first µop behind it, at every other branch.
+    """Measure the cycles from an unpredictable branch to the first µop after it, at every other branch.
 
     A number goes through dependent multiplications, and each branch depends on a bit of it; with these bits masked out,
-    all is the same but the branch can be predicted. A link takes the time to compute the bit and start anew, instead of
-    the multiplication alone. The last bits of the time-stamp counter cannot be learnt.
+    only the branch differs, which can then be predicted. A link takes the time to compute the bit and restart, instead
+    of that of the multiplication alone. The predictor cannot learn the last bits of the time-stamp counter.
     """
     registers = {"rsi": 0x9E3779B97F4A7C15, "rbx": 0x123456789ABCDEF1}
     step = ["imulq %rsi, %rbx", "movq %rbx, %rax", "shrq $37, %rax", "testq %rax, %rdi", "jz 1f\n1:"]

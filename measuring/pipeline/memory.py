@@ -92,7 +92,7 @@ def banks(bench: ProbeBench) -> list[Finding]:
 def store_commit(bench: ProbeBench) -> list[Finding]:
     """Find the stores that commit to the cache together: two in a row, at offsets in one block or in two.
 
-    This is told from the width of the store ports only where two stores to the same place take one cycle.
+    This differs from the width of the store ports only if two stores to the same place take one cycle.
     """
     steps = (0, 8, 16, 32, 64)
     # The pairs of a trip are 128 bytes apart: in different blocks, whatever their size.
@@ -146,7 +146,7 @@ def load_latency(bench: ProbeBench) -> list[Finding]:
 
 
 def line_crossing(bench: ProbeBench) -> list[Finding]:
-    """Measure a load that crosses a line beside others, against as many loads within lines."""
+    """Measure a load that crosses a line among others, relative to the same number of loads within lines."""
     inside, across = bench.cycles(["\n".join(_load("gpr", place + 64 * n, n) for n in range(6)) for place in (0, 60)])
     # As many loads from different lines cost as much as two accesses for each: bank conflicts affect both alike.
     twice = bench.one("\n".join(_load("gpr", 64 * n, n) for n in range(12)))

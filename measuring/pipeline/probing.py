@@ -29,9 +29,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """A parameter as a probe measured it."""
 
     name: str
-    """A parameter of models, with a key behind a dot where it is a table ("load_latency.gpr").
+    """A parameter of models, with a key after a dot if it is a table ("load_latency.gpr").
 
-    A name that begins with "note:" is no parameter, but worth a comment.
+    A name that begins with "note:" is not a parameter, but becomes a comment.
     """
     value: Value | None
     """The measured value; None if it could not be measured, `text` then says why."""
@@ -135,7 +135,7 @@ class ProbeBench:
     def reaches(self, body: str, limit: float, pauses: int = 1, registers: Mapping[str, int] | None = None) -> bool:
         """Return True if a loop was ever seen to take no more than `limit` cycles a trip.
 
-        It is tried as often as usual and, while it fails, as often again after each of some pauses. Figures of an
+        It is measured as often as usual and, while that fails, again after each of several pauses. Figures of an
         earlier run count.
         """
         one = loop(body, registers)
@@ -207,7 +207,7 @@ class ProbeBench:
         content: int | None = None,
         start: str = "",
     ) -> list[float]:
-        """Return the cycles of each text in a loop that repeats it, behind `start`. Raises ProbeFailure."""
+        """Return the cycles of each text in a loop that repeats it, after `start`. Raises ProbeFailure."""
         bodies = [start + repeated(text, times) for text in texts]
         return [cycles / times for cycles in self.cycles(bodies, registers, content)]
 
@@ -228,7 +228,7 @@ _AGREE = 0.015
 def _is_steady(figure: Measurement) -> bool:
     """Return True if the samples of a figure agree.
 
-    A difference of two runs of which one was disturbed may be too small.
+    The difference of two runs may be too small if one was disturbed.
     """
     return figure.spread <= max(2 * _AGREE * figure.cycles, 0.03)
 

@@ -1,15 +1,15 @@
 """The number of instructions in flight: reorder buffer, scheduler, and the buffers of loads and stores.
 
 A trip is a chain of k dependent square roots, or multiplications, of l cycles each, which begins anew in every trip,
-and n fillers behind it. Nothing retires past a chain that is not done. As long as the chain of the next trip gets into
-the window while this one's is on its way, two overlap, and a trip takes half a chain or less. With so many fillers that
-it does not, a trip takes a whole chain. What fillers do says which window that is: nothing (reorder buffer), wait for
+and n fillers after it. Nothing retires past an unfinished chain. As long as the chain of the next trip enters the
+window while this trip's chain runs, two overlap, and a trip takes half a chain or less. With too many fillers for that,
+a trip takes a whole chain. The kind of filler determines which window is measured: no work (reorder buffer), wait for
 the chain's end (scheduler), load, or store.
 
-Between the two, the first link of the next chain enters when the j-th link of this one leaves: with a window of R
+Between the two, the first link of the next chain enters when the j-th link of this one leaves. With a window of R
 entries and k + n + x entries a trip, j = k + n + x - R, so that a trip takes l j cycles, one link more for each filler.
-So R is read off a line whose slope is known, and not off a corner. Loads and stores are held by their own buffers, in
-which the chain has no part: there a trip becomes a whole chain from one filler to the next.
+R is therefore read from a line with a known slope, not from a corner. Loads and stores are held by their own buffers,
+in which the chain has no part: there one more filler makes a trip take a whole chain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHAINS = (
     (40, "vmulsd %xmm0, %xmm0, %xmm0", "mulsd %xmm0, %xmm0"),
 )
 _TRIES = 12
-"""The other thread of a core takes half of each window while it runs, which nothing else shows as much as this."""
+"""The other thread of a core takes half of each window while it runs. No other measurement is affected as much."""
 
 
 _PAUSES = 6
@@ -85,7 +85,7 @@ def _edge(chain: _Chain, filler: list[str], most: int) -> int:
 def _line(chain: _Chain, filler: list[str], most: int, more: int) -> tuple[float, str]:
     """Return the window's entries, and the figures.
 
-    `filler` gives the fillers in turn; `more` is the number of entries of a trip beside links and fillers. Raises
+    `filler` gives the fillers in turn; `more` is the number of entries of a trip besides links and fillers. Raises
     NotMeasured if no line is seen.
     """
     edge = _edge(chain, filler, most)
@@ -126,7 +126,8 @@ def reorder_buffer(bench: ProbeBench) -> list[Finding]:
     sizes, problems = [], []
     fillers = [["nopl 8(%rax)"]] if bench.plain_nops else []
     for filler in [*fillers, ["xorl %eax, %eax", "xorl %ebx, %ebx"]]:
-        # Behind the fillers are the counter and its jump, one entry if they fuse, and before them the chain's start.
+        # The fillers are followed by the counter and its jump, one entry if they fuse, and preceded by the chain's
+        # start.
         try:
             sizes.append(_line(chain, filler, 900, 2))
         except ProbeFailure as e:
@@ -151,7 +152,7 @@ def scheduler(bench: ProbeBench) -> list[Finding]:
 
 
 def load_buffer(bench: ProbeBench) -> list[Finding]:
-    # Registers of both kinds: a core may have fewer of one kind than entries of the reorder buffer.
+    # Use registers of both kinds: a core may have fewer of one kind than entries of the reorder buffer.
     registers = ["rax", "xmm2", "rbx", "rcx", "xmm3", "rdx", "r8", "xmm4"]
     buffer = _buffer(bench, "load_buffer", [f"movq {8 * n}(%rsi), %{r}" for n, r in enumerate(registers)])
     if isinstance(buffer.value, int) and buffer.value > 0.9 * bench.seen.get("rob", math.inf):

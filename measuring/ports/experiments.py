@@ -13,9 +13,9 @@ Copies = Mapping[str, int]
 """The number of independent copies of each form in a loop."""
 
 Oracle = Callable[[Copies], "float | None"]
-"""Cycles that a loop with so many copies of each form takes, None where it cannot be run.
+"""The cycles of a loop with a number of copies of each form, None if it cannot be run.
 
-The harness, simulation or bound behind it ensures that no copy waits for another one's result.
+The implementation, a harness, simulation or bound, ensures that no copy waits for another one's result.
 """
 
 
@@ -35,7 +35,7 @@ class Noise(msgspec.Struct, frozen=True):
         return self.relative * cycles + self.absolute
 
     def allows(self, expected: float, measured: float, factor: float) -> bool:
-        """Return True if a mixture's figure may be the expected one, with so many times the uncertainty."""
+        """Return True if a mixture's figure may be the expected one, with a multiple of the uncertainty."""
         margin = factor * self.of(expected)
         return -margin <= measured - expected <= margin + self.above * expected
 

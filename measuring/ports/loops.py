@@ -1,4 +1,4 @@
-"""Machine code in which copies of x86 forms stand beside each other and are independent.
+"""Machine code of independent copies of x86 forms.
 
 Registers that are only read are never written. Forms that read a register they write have registers of their own, in
 turn, so that no dependency between forms, such as through flags, leads back. Loads and stores are far from each other.
@@ -33,12 +33,12 @@ _SHORTEST_COUNTED = 96
 
 
 class NotIndependent(ValueError):
-    """A form of which no independent copies can be made; the message says why."""
+    """A form that cannot be copied independently; the message gives the reason."""
 
 
 @cache
 def checked(form: str) -> tuple[Shape, FormDataflow]:
-    """Return shape and dataflow of a form of which independent copies can be made. Raises NotIndependent."""
+    """Return shape and dataflow of a form that can be copied independently. Raises NotIndependent."""
     shape = by_key().get(form)
     if shape is None:
         raise NotIndependent(f"{form}: no such form")

@@ -56,7 +56,7 @@ def systems(
     """Yield all systems of sets of these sizes, up to renaming of the ports, as bit masks.
 
     `shared` has the fewest and the most ports that sets i < j have in common. `agrees` is called with the masks and the
-    indices of those that are settled, the last one just now. Raises TooMany after so many `steps`.
+    indices of the sets that are decided, the newest last. Raises TooMany after `steps` steps.
     """
     order = _order(sizes, shared)
     masks = [0] * len(sizes)
@@ -98,7 +98,7 @@ def _order(sizes: Sequence[int], shared: Mapping[tuple[int, int], tuple[int, int
 
 
 def _choices(cells: Sequence[int], size: int, limits: Sequence[tuple[int, int, int]]) -> Iterator[int]:
-    """Yield the ways to take so many ports out of cells within which all ports are alike.
+    """Yield the ways to take a number of ports out of cells of interchangeable ports.
 
     `limits` are (mask, fewest, most) of the ports that are taken from masks, of which each cell is in or out.
     """
@@ -189,8 +189,8 @@ def usages(
     """Yield the smallest usages with sets from a pool that explain counts, all of the same number of µops.
 
     `limits` are (mask, fewest, most) µops that are confined to masks; `most` is the largest number of µops. `agrees`
-    has the last word; `can_be_part` returns True if nothing so far contradicts, however many µops are added. Raises
-    TooMany after so many steps.
+    decides; `can_be_part` returns True if no figure so far contradicts, however many µops are added. Raises
+    TooMany after too many steps.
     """
     within = [[n for n, (mask, _, _) in enumerate(limits) if not ports & ~mask] for ports in pool]
     # A count that is not reached yet is filled before anything else, that of the fewest ports first.

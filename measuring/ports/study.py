@@ -1,10 +1,10 @@
-"""Port sets of instruction forms by time alone, on a core of which only the number of ports is known.
+"""Port sets of instruction forms, inferred from times alone, on a core with a known number of ports.
 
-A µop that can use few ports competes with others for them, so throughputs tell sets of ports: of forms alone (one µop
-on k ports: 1/k cycles), in pairs and triples (how many ports two or three sets have together), and beside *blockers*,
+A µop that can use few ports competes with others for them, so throughputs reveal sets of ports: of forms alone (one µop
+on k ports: 1/k cycles), in pairs and triples (how many ports two or three sets have together), and with *blockers*,
 copies of a form with one µop in such a number that they keep all of its k ports busy: m µops that can use no other
 ports then cost m/k cycles. The result is the smallest mapping that explains all figures; where a related core's mapping
-explains them, it is taken first. docs/ports.md has the method and its limits.
+explains them, it is preferred. docs/ports.md describes the method and its limits.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ class FormPorts(msgspec.Struct, frozen=True, kw_only=True):
 
     form: str
     uops: Uops
-    """µops by set of ports, named as the relative's that correspond.
+    """µops by set of ports, with the names of the relative's corresponding ports.
 
-    Empty for a form without ports or with none that can be told. µops that keep their port for two cycles count twice.
+    Empty for a form whose ports are none or unknown. µops that keep their port for two cycles count twice.
     """
     slots: int | None
     """Issue slots; None where they could not be measured."""
     throughput: float | None
     """Cycles alone."""
     unit: str = ""
-    """The unit beside the ports that the form keeps for `throughput` cycles, named by the first form that keeps it.
+    """The unit besides the ports that the form keeps for `throughput` cycles, named after the first form that keeps it.
 
     "" without any.
     """
     how: How
     """The certainty.
 
-    "measured": nothing else explains the figures in as few µops; "relative": the relative's µops explain them, and so
-    do `others`; "smallest": nothing of the relative's does, and `others` are as small; "contradiction": nothing does
+    "measured": no other explanation has as few µops; "relative": the relative's µops explain the figures, and so do
+    `others`; "smallest": the relative's µops do not, and `others` are as small; "contradiction": no µops explain them
     (see `notes`); "unmeasured".
     """
     others: tuple[Uops, ...] = ()
@@ -162,7 +162,7 @@ def study(
 
 
 _REPRESENTATIVES = 2
-"""Forms that are alike in the relative and alone as fast as each other, of which pairs are measured."""
+"""The number of forms, alike in the relative and equally fast alone, whose pairs are measured."""
 _MOST_SETS = 28
 """Sets among which all pairs are measured."""
 _SYSTEMS = 24
@@ -173,7 +173,7 @@ _OTHERS = 8
 _COMPARED = 40
 """Explanations of a form that are distinguished at a time."""
 _LONGEST = 40.0
-"""Cycles beyond which the slots that a form leaves free cannot be told from noise."""
+"""The cycles from which on a form's free slots cannot be distinguished from noise."""
 
 
 class _Class(msgspec.Struct):
@@ -198,7 +198,7 @@ _Shared = Mapping[tuple[int, int], tuple[int, int]]
 
 
 class _Test(msgspec.Struct, frozen=True):
-    """A measurement of a form: the blockers beside so many copies of it, and the cycles."""
+    """A measurement of a form: the blockers, the number of its copies, and the cycles."""
 
     blockers: _Copies
     copies: int
@@ -273,7 +273,7 @@ class _Study:
         return abs(a - b) <= self.noise.of(min(a, b))
 
     def _choose_filler(self) -> str:
-        """Choose a form of which as many run in a cycle as are issued, preferably one without ports."""
+        """Choose a form that runs at the full issue width, preferably one without ports."""
 
         def rank(form: str) -> tuple[int, int, str]:
             usage = self.relative.usages.get(form)
@@ -547,7 +547,7 @@ class _Study:
         return _best(levels)
 
     def _levels(self, expected: Iterable[float]) -> int:
-        """Return how many values can be told apart."""
+        """Return the number of distinguishable values."""
         count, last = 0, -1.0
         for value in sorted(expected):
             if value > last + 3 * self.noise.of(value) or last < 0:
@@ -555,7 +555,7 @@ class _Study:
                 last = value
         return count
 
-    # --- forms beside blockers ---------------------------------------------------------------------------------------
+    # --- forms with blockers -----------------------------------------------------------------------------------------
 
     def _form(self, form: str) -> FormPorts:
         if form not in self.alone:
@@ -651,16 +651,16 @@ _ATTEMPTS: tuple[tuple[_Source, bool], ...] = (
     ("any", False),
     ("any", True),
 )
-"""The order in which explanations are looked for.
+"""The order in which explanations are searched.
 
-With True, something beside the ports may make the form slow alone.
+With True, a unit other than the ports may make the form slow alone.
 """
 
 
 class _Beside:
-    """A form beside blockers.
+    """A form that is measured with blockers.
 
-    How many of its µops are confined to each set, and the usages that explain these counts.
+    It has the number of µops that are confined to each set, and the usages that explain these counts.
     """
 
     def __init__(self, study: _Study, form: str) -> None:
@@ -743,7 +743,7 @@ class _Beside:
                     return
 
     def _beside(self, blockers: tuple[tuple[int, int], ...], copies: int) -> float | None:
-        """Measure copies of the form beside blockers."""
+        """Measure copies of the form with blockers."""
         together = Counter({self.study.classes[n].blocker: k for n, k in blockers})
         together[self.form] += copies
         measured = self.study.experiments.cycles(together)
@@ -845,7 +845,7 @@ class _Beside:
         )
 
     def _agrees(self, usage: Usage, slower: bool) -> bool:
-        """Return True if µops explain everything; with `slower` something beside the ports may limit the form alone."""
+        """Return True if µops explain everything; with `slower`, another unit may limit the form alone."""
         if not all(
             least <= confined(usage, mask) <= most
             for mask, least, most in zip(self.masks, self.least, self.most, strict=True)
@@ -857,9 +857,9 @@ class _Beside:
         return (slower or own >= self.alone - 1.5 * noise.of(self.alone)) and self._mixtures_agree(usage)
 
     def _fit(self) -> tuple[Usage | None, How, list[Usage]]:
-        """Return the µops that explain the figures, how sure that is, and alternatives with as few µops.
+        """Return the µops that explain the figures, the certainty, and alternatives with as few µops.
 
-        These are of the first of `_ATTEMPTS` that has any. The relative's µops with something beside the ports come
+        These come from the first of `_ATTEMPTS` that has any. The relative's µops with another unit than the ports come
         first for a form that keeps a unit there.
         """
         attempts = list(_ATTEMPTS)
@@ -890,8 +890,8 @@ class _Beside:
     def _candidates(self, source: _Source, smallest: Sequence[Usage], slower: bool) -> list[Usage]:
         """Return usages that explain the figures: the smallest, and those that other forms of the relative have.
 
-        "seen" are only those of which blockers measured all sets, and the relative's only where there are no others;
-        "other forms" the relative's of which blockers measured some set; "any" all.
+        "seen" are only those whose sets blockers measured, and the relative's only if there are no others;
+        "other forms" the relative's with some set that blockers measured; "any" all.
         """
         if source == "seen" and (seen := [u for u in smallest if self._is_seen(u)]):
             return seen
@@ -967,7 +967,7 @@ class _Beside:
         return list(pool.values())
 
     def _tell(self, several: Sequence[Usage]) -> bool:
-        """Measure beside the blockers that tell explanations apart; False if there are none."""
+        """Measure with the blockers that distinguish the explanations; return False if there are none."""
         measured = {test.blockers for test in self.tests}
         for count in (1, 2, 3):
             levels = {
@@ -984,7 +984,7 @@ class _Beside:
         return False
 
     def _mixtures(self, count: int) -> Iterator[_Copies]:
-        """Yield copies of so many different blockers that keep all their ports busy beside two of the form."""
+        """Yield copies of `count` different blockers that keep all their ports busy, for two copies of the form."""
         for group in combinations(range(len(self.masks)), count):
             union = reduce(or_, (self.masks[n] for n in group))
             contained = any(not self.masks[n] & ~self.masks[k] for n, k in permutations(group, 2))
@@ -1014,7 +1014,7 @@ class _Beside:
         return tuple((n, max(1, round(k))) for n, k in shares.items())
 
     def _what_would_tell(self, several: Sequence[Usage]) -> str:
-        """Name the set of which a blocker would tell explanations apart."""
+        """Name the set whose blocker would distinguish the explanations."""
         study = self.study
         masks = {mask for u in several for mask, _ in u}
         for mask in sorted(masks, key=lambda m: (m.bit_count(), m)):

@@ -156,7 +156,7 @@ def command() -> int:
 
 
 def _requested_scan(options: argparse.Namespace) -> Scan:
-    """Return what the command line asks for. Raises UsageError, and AnalysisError for an unknown core."""
+    """Return the settings of the command line. Raises UsageError, and AnalysisError for an unknown core."""
     in_project = options.project is not None
     if options.measure and options.jobs > 1:
         raise UsageError("--measure and -j cannot be combined: kernels are measured one at a time")
@@ -245,7 +245,7 @@ def _outcomes(worker: Worker, inputs: Iterable[Input], jobs: int) -> Iterator[Sc
 
 
 def _one_by_one(worker: Worker, inputs: Sequence[Input], why: str) -> ScanOutcome:
-    """Return the outcome of inputs of which one has ended its process, each analysed in a process of its own."""
+    """Return the outcome of inputs one of which has crashed its process, each analysed in a process of its own."""
     outcome = ScanOutcome()
     if len(inputs) == 1:
         outcome.add_failure(inputs[0], why)

@@ -191,7 +191,7 @@ class Worker:
     def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
 
         try:
-            # The debug information of a member may be in files beside its library.
+            # The debug information of a member may be in files next to its library.
             located = located_kernels(file.source(), not self.brief, os.path.dirname(file.path), part=file.part)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
@@ -295,7 +295,7 @@ def _problems(result: UnitResult) -> Iterator[str]:
     """Yield messages about loops and statements of a unit that were not analysed."""
     unit = result.unit
     name = unit.source or unit.assembly_file
-    # Nobody sees the assembly of a compilation, or the lines of a disassembly.
+    # The assembly of a compilation and the lines of a disassembly are never shown.
     has_lines = unit.way != "object" and not unit.source
     for item in result.left_out:
         place = f"{name}:{item.first_line}" if has_lines and item.first_line else name

@@ -21,7 +21,7 @@ from incc.frontends.objects.spans import Addresses
 from incc.support.files import no_file_name
 
 _HEADER = 4096
-"""Bytes of a file that tell what it is."""
+"""The number of bytes at the start of a file that identify its format."""
 
 _LONGEST_LINE = 1 << 21
 """Characters of a line of hexadecimal digits. A longer block has more instructions than are analysed."""
@@ -79,7 +79,7 @@ class CodeFile(Struct, frozen=True):
 
 
 class UnreadableInput(Struct, frozen=True):
-    """The place of what cannot be read among the inputs."""
+    """A message about an unreadable file, at its place among the inputs."""
 
     message: str
 
@@ -87,11 +87,11 @@ class UnreadableInput(Struct, frozen=True):
 def read_inputs(
     names: Sequence[str], input_format: str
 ) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile | UnreadableInput]:
-    """Yield what is in files and folders.
+    """Yield the code in files and folders.
 
     Folders are searched for code by content, without following symbolic links. Equal files in a folder count once, and
-    an object goes before an equal member of a library. A file that is named itself is never skipped. `input_format` is
-    that of all files, "" for what each looks like.
+    an object goes before an equal member of a library. A file on the command line is never skipped. `input_format` is
+    the format of all files, "" to detect each file's.
     """
     problems: list[str] = []
     for source in _read(names, input_format, problems):
@@ -104,7 +104,7 @@ def read_inputs(
 def _read(
     names: Sequence[str], input_format: str, problems: list[str]
 ) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile]:
-    """Yield what can be read. Messages about the rest are added to `problems`."""
+    """Yield the readable code. Messages about unreadable files are added to `problems`."""
     for name in names:
         format_ = input_format or _format_of(name)
         if "\0" in name:
@@ -135,7 +135,7 @@ def _in_parts(files: Iterable[CodeFile], problems: list[str]) -> Iterator[CodeFi
 
 
 def _format_of(name: str) -> str:
-    """Return what a file looks like; one that cannot be read is left to its reader to complain about."""
+    """Return the format that a file seems to have. For an unreadable file, the later reader reports the error."""
     if os.path.isdir(name):
         return "obj"
     if is_source(name):
@@ -147,7 +147,7 @@ def _format_of(name: str) -> str:
                 start = file.read(_HEADER)
         except OSError:
             return by_name
-        if start.lstrip()[:1] == b"{":  # JSON, of which the reader of assembly has a message
+        if start.lstrip()[:1] == b"{":  # JSON: the reader of assembly reports it
             return "asm"
         # Text contains no zero bytes. A binary that is not an object gets the message of the reader of objects.
         if kind_of(start) or (by_name == "hex" and b"\0" in start):
@@ -207,7 +207,7 @@ def _members(path: str, problems: list[str]) -> Iterator[CodeFile]:
 
 
 def _in_folder(folder: str, problems: list[str]) -> list[CodeFile]:
-    """Return the code in a folder: objects, then members of libraries, then what is linked from these."""
+    """Return the code in a folder: objects, then members of libraries, then files linked from these."""
     files: list[CodeFile] = []
     for path in _regular_files(folder, problems):
         files += _in_file(path, problems, named=False)
