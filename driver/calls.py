@@ -194,10 +194,10 @@ def _function(
     """Return what is known about a function, or why its calls are not predicted."""
     evaluator = isa(parsed.isa).evaluator()
     if evaluator is None:
-        return f"the way through {parsed.isa} functions is not followed yet"
+        return f"calls of {parsed.isa} functions are not predicted yet"
     code = decode(_whole(parsed, graph))
     if code.refused:
-        return "statements of it were not understood"
+        return "some of its statements could not be read"
     of_line: dict[int, list[Instruction]] = {}
     for instruction in code.instructions:
         of_line.setdefault(instruction.line, []).append(instruction)

@@ -50,7 +50,7 @@ def named(model: MachineModel, text: str) -> InstructionFigures:
     text = " ".join(text.split())
     form, conditions = _key(model, text)
     if not form:
-        raise AnalysisError(f"{text!r} is no instruction{near([model], text)}")
+        raise AnalysisError(f"{text!r} is not an instruction{near([model], text)}")
     if figures := figures_of(model, form, conditions):
         return figures
     raise AnalysisError(f"{model.name} has no figures of {rules_of(model.isa).spelled(form, conditions)}")

@@ -210,7 +210,7 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str], code_i
 def _default(command_cpu: str, code_isa: str, model_path: Sequence[str], instead: str) -> ChosenModel:
     """Return the model for code of an instruction set that is not the host's."""
     core, title = isa(code_isa).usual_core(command_cpu), isa(code_isa).title
-    target = f"the command's target, {command_cpu}, is no core" if command_cpu else "no core is named"
+    target = f"the command's target, {command_cpu}, is not a core" if command_cpu else "no core is named"
     note = f"{target}: analysed for {core}, the default for {title} code; -mcpu names another"
     return ChosenModel(load(core, model_path), f"the default for {title} code{instead}", note)
 
@@ -258,7 +258,7 @@ def with_trust(unit: Unit, scope: Scope) -> Unit:
     text, lines = without_includes(unit.assembly)
     if not lines:
         return unit
-    note = f".include and .incbin are left out ({line_list(lines)}); --trust-includes has them read files"
+    note = f".include and .incbin are ignored ({line_list(lines)}); --trust-includes permits them"
     return replace(unit, assembly=text, notes=(*unit.notes, note))
 
 

@@ -295,7 +295,7 @@ void Lean::unitOfLink() {
   Children.wait();
   if (!readFile(DriverOutput, Unit.LinkOutput) || Unit.LinkOutput.empty())
     return skip(Unit.Source,
-                Real.Path + " does not answer -###, which says what goes into the link");
+                Real.Path + " does not support -###, which lists the inputs of the link");
   Work.Units.push_back(std::move(Unit));
 }
 

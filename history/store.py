@@ -144,7 +144,7 @@ class Database:
         if not name:
             if row := self.row(f"SELECT id, name, date FROM commits c ORDER BY {NEWEST} LIMIT 1"):
                 return StoredCommit(*row)
-            raise InputError(f"{self.path}: there are no reports in it")
+            raise InputError(f"{self.path}: the database has no reports")
         by_baseline = """SELECT c.id, c.name, c.date FROM baselines b JOIN commits c ON c.id = b."commit"
             WHERE b.name = ?"""
         exactly = "SELECT id, name, date FROM commits WHERE name = ?"
@@ -156,7 +156,7 @@ class Database:
             return StoredCommit(*begin[0])
         if begin:
             raise InputError(f"{self.path}: {len(begin)} commits begin with {name!r}")
-        raise InputError(f"{self.path}: nothing is called {name!r} there: {self._names()}")
+        raise InputError(f"{self.path}: no commit or baseline is called {name!r}: {self._names()}")
 
     def _names(self) -> str:
         """Return the names that a user may choose from, for messages."""
@@ -168,7 +168,7 @@ class Database:
                 more = f" and {len(names) - 10} more" if len(names) > 10 else ""
                 plural = "s" if len(names) > 1 else ""
                 parts.append(f"{kind}{plural} {', '.join(shown(name) for name in names[:10])}{more}")
-        return "; ".join(parts) or "there are no reports in it"
+        return "; ".join(parts) or "the database has no reports"
 
     def set_commit(self, connection: sqlite3.Connection, name: str, date: int | None, branch: str) -> int:
         """Return the number of a commit, which is created if it is missing. Needs a transaction."""
@@ -258,7 +258,7 @@ class Database:
             with self.transaction() as connection:
                 return _Merge(connection, other).run()
         except KeyError:
-            raise InputError(f"{other.path}: damaged: something in it belongs to what is not there") from None
+            raise InputError(f"{other.path}: damaged: a row refers to a missing row") from None
         finally:
             if theirs.in_transaction:
                 theirs.execute("ROLLBACK")
@@ -708,7 +708,7 @@ def _explained(error: sqlite3.Error, path: str) -> str:
 
 _EXPLAINED = {
     sqlite3.SQLITE_NOTADB: "no database, or an encrypted or damaged one",
-    sqlite3.SQLITE_CORRUPT: "damaged; what can be saved `sqlite3 FILE .recover` prints",
+    sqlite3.SQLITE_CORRUPT: "damaged; `sqlite3 FILE .recover` prints what can be recovered",
     sqlite3.SQLITE_READONLY: "it cannot be written to",
     sqlite3.SQLITE_PERM: "it cannot be written to",
     sqlite3.SQLITE_BUSY: "another program has locked it",

@@ -139,8 +139,8 @@ class Harness:
             process.kill()
             process.wait()
             raise Unavailable(
-                "this system cannot keep measured code from files and other processes (no seccomp); "
-                "--unsafe measures all the same"
+                "this system cannot isolate measured code from files and other processes (no seccomp); "
+                "--unsafe measures anyway"
             )
         self.counters_missing = ready["counters"]
         return process

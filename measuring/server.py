@@ -95,7 +95,7 @@ _SIGNALS = {
     signal.SIGPROF: ("timeout", f"it ran for more than {_CPU_SECONDS} seconds"),
     signal.SIGXCPU: ("timeout", f"it ran for more than {_CPU_SECONDS} seconds"),
     signal.SIGALRM: ("timeout", f"no figure after {_SECONDS} seconds: the machine is too busy"),
-    signal.SIGKILL: ("killed", "the system ended it"),
+    signal.SIGKILL: ("killed", "the system killed it"),
     signal.SIGSYS: ("SIGSYS", "it called the system"),
 }
 _ENDS = {
@@ -463,7 +463,7 @@ class Server:
         code += native.leave(self.native.machine, native.CODE + len(code))
         ctypes.memmove(native.CODE, code, len(code))
         if self.libc.mprotect(ctypes.c_void_p(native.CODE), ctypes.c_size_t(native.CODE_BYTES), 5):
-            raise OSError(ctypes.get_errno(), "machine code may not be run that was written (SELinux?)")
+            raise OSError(ctypes.get_errno(), "the system does not execute memory that was written (SELinux?)")
         architecture = self.native.architecture
         content = job["content"] & (1 << 64) - 1
         words = {

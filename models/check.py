@@ -89,7 +89,7 @@ def _header_findings(chain: Sequence[ModelSource]) -> list[ModelFinding]:
     # Names are found in any case; a name is only clutter if it is written twice in the same way.
     for alias in own.name.aliases:
         if own.name.aliases.count(alias) > 1 or alias == own.name.name:
-            findings.append(ModelFinding("warning", path, f"alias {alias!r} is there twice"))
+            findings.append(ModelFinding("warning", path, f"alias {alias!r} is listed twice"))
     if not re.search(rf"(^|/){re.escape(own.name.name.lower())}\.toml$", path.replace("\\", "/").lower()):
         findings.append(ModelFinding("warning", path, f"the file of model {own.name.name!r} should be named for it"))
     return findings

@@ -76,7 +76,7 @@ def alter(kernel: KernelCode, bound: BoundKernel, settings: AlteredCore) -> tupl
     if p is None:
         names = ("register_file", "uop_queue", "decoders", "call_latency")
         ignored = ", ".join(name for name in names if getattr(settings, name))
-        return (*_note(changed), *([f"the model describes no pipeline: {ignored} without meaning"] if ignored else ()))
+        return (*_note(changed), *([f"the model describes no pipeline: {ignored} ignored"] if ignored else ()))
     calls = settings.call_latency > 0 and any(i.branch == "call" for i in kernel.instructions)
     if settings.register_file or settings.uop_queue or settings.decoders or calls or longer:
         # Similar kernels share their pipeline, so change a copy.

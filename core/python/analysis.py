@@ -231,7 +231,7 @@ def _timeline(
     cycles = settings.timeline_cycles
     events = tuple([e for e in run.events if not cycles or e.dispatched < cycles])
     if count < settings.timeline_iterations and len(events) == len(run.events):
-        notes.append(f"the timeline has the first {count} iterations, not all that were asked for")
+        notes.append(f"the timeline shows only the first {count} of the requested iterations")
     return {"events": events, "started": run.started}
 
 

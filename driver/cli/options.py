@@ -182,7 +182,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         ),
         _flag(
             "no-flag-dependencies",
-            "leave out dependencies through flags, as OSACA does by default",
+            "ignore dependencies through flags, as OSACA does by default",
             sets="kernel.flag_dependencies",
         ),
         _switch("simulate=false", "report only bounds, without simulating", True, sets="kernel.simulate"),
@@ -202,7 +202,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         ),
         _switch(
             "unsafe",
-            "measure even if the system cannot keep the code from files and other processes",
+            "measure even if the system cannot isolate the code from files and other processes",
             sets="report.unsafe",
         ),
         *_of_wrapper(

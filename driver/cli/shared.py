@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from incc.driver.cli.kinds import Option
 
 MODEL_PATH = Option(
-    "--model-path FOLDER|FILE", "list", "look for models there first (repeatable)", (), sets="core.model_path"
+    "--model-path FOLDER|FILE", "list", "search this place for models first (repeatable)", (), sets="core.model_path"
 )
 OUTPUT = Option(
     "-o FILE",
@@ -23,11 +23,11 @@ OUTPUT = Option(
     aliases=("--output",),
     into="output",
 )
-UNSAFE = Option("--unsafe", "flag", "measure even if the system cannot keep the code from files and other processes")
+UNSAFE = Option("--unsafe", "flag", "measure even if the system cannot isolate the code from files and other processes")
 TRUST_INCLUDES = Option(
     "--trust-includes",
     "flag",
-    "let assembly read the files that .include and .incbin name (default: leave these out)",
+    "let assembly read the files that .include and .incbin name (default: skip them)",
     sets="scope.trust_includes",
 )
 MAX_SECONDS = Option(
@@ -40,7 +40,7 @@ MAX_SECONDS = Option(
 MAX_MEMORY = Option(
     "--max-memory SIZE",
     "bytes",
-    "leave out a kernel whose analysis would take more memory (default: 300M; 0: no limit)",
+    "skip a kernel whose analysis would take more memory (default: 300M; 0: no limit)",
     300 << 20,
     sets="limits.memory",
 )

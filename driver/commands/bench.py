@@ -83,7 +83,7 @@ COMMAND = Command(
             "forms",
             Option("[FORM…]", "operand", FORMS, into="forms"),
             Option("--all", "flag", "measure all forms that can be measured"),
-            Option("--match GLOB", "list", "of all forms, those with this key or mnemonic"),
+            Option("--match GLOB", "list", "measure all forms with this key or mnemonic"),
             Option("--list", "flag", "list the forms, without measuring them"),
         ),
         group(
@@ -93,13 +93,13 @@ COMMAND = Command(
             Option(
                 "--ports",
                 "flag",
-                "measure issue slots and µops by port, too, beside blocking instructions (default with -o)",
+                "measure issue slots and µops by port, too, with blocking instructions (default with -o)",
             ),
             Option("--pairs", "flag", "measure the forms in pairs: which of them share a port"),
             Option(
                 "--port-sets",
                 "flag",
-                "infer the ports that µops can use from throughputs beside blocking instructions, and how certain that "
+                "infer the ports that µops can use from throughputs with blocking instructions, and how certain that "
                 "is; -o FILE keeps the throughputs (docs/ports.md)",
             ),
             Option(

@@ -62,7 +62,7 @@ class MakeHostOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The model to start from, "" for the nearest."""
     model_path: tuple[str, ...] = ()
     unsafe: bool = False
-    """Measure even if the system cannot keep the code from files and other processes."""
+    """Measure even if the system cannot isolate the code from files and other processes."""
 
 
 class _Run(msgspec.Struct, frozen=True, kw_only=True):

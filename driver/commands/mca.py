@@ -166,8 +166,8 @@ def _written_out(text: str, name: str, options: McaOptions) -> str:
     found = written_out(text, options.narrow, given["x86-asm-syntax"] == "intel", given["trust-includes"])
     if not found:
         tell(
-            f"{name}: warning: macros are not seen into, and what .rept and .irp repeat is not analysed: LLVM, which "
-            "could write them out, is not there or refuses the text (--compat says why), or a marker is inside\n"
+            f"{name}: warning: macros and repetitions (.rept, .irp) are not expanded or analysed: LLVM's assembler "
+            "is missing or rejects the text (--compat prints its messages), or a marker is inside of one\n"
         )
     return found or text
 
@@ -274,7 +274,7 @@ def _write_marked(source: _Source, options: McaOptions, settings: Settings) -> N
     unit = source.compiled or Unit(assembly=source.as_read, assembly_file=source.name)
     text = marked_text(unit, replace(settings.scope, regions="loops"), options.given["--marker"])
     if text == source.as_read:
-        raise AnalysisError(f"{source.name}: no loop or line to put markers around")
+        raise AnalysisError(f"{source.name}: no loop or line to mark")
     try:
         write_file(options.marked, text)
     except OSError as error:

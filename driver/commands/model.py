@@ -314,7 +314,7 @@ def _source_command(name: str, summary: str) -> Command:
 
 
 _WRITTEN = (*shared.formats("text", "json"), shared.OUTPUT)
-_FORMS = Option("--forms GLOB", "text", "only forms with a matching key", "*")
+_FORMS = Option("--forms GLOB", "text", "compare only forms with a matching key", "*")
 
 COMMAND = Command(
     name="incc-model",
@@ -345,7 +345,7 @@ COMMAND = Command(
             shared.mcpu("the cores, in place of CORE"),
             shared.one_of("--sort", SORTS, SORTS[0], "order of the instructions; figures begin with the largest"),
             shared.top("instructions"),
-            Option("--detail", "flag", "show all that the models say of each instruction, instead of a table"),
+            Option("--detail", "flag", "show the complete description of each instruction, instead of a table"),
             Option("--ports", "flag", "draw the core: front end, window and ports"),
             *shared.formats("text", "json", "html", help="output format; without PATTERN, json and html have all"),
             shared.OUTPUT,

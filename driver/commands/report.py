@@ -58,7 +58,7 @@ COMMAND = Command(
                 "(repeatable; docs/builds.md)",
             ),
             Option(f"--hot-kind {'|'.join(KINDS)}", "choice", "format of the profiles (default: detect)"),
-            Option("--drain", "flag", "first analyse the jobs that builds of yours left there (INCC_DEFER=1)"),
+            Option("--drain", "flag", "first analyse the jobs that your builds left there (INCC_DEFER=1)"),
             shared.jobs("analyse these jobs"),
             Option("--stale", "flag", "include and list reports whose source or object has changed since"),
             Option("--prune", "flag", "remove reports whose source or object has changed since"),
@@ -256,7 +256,7 @@ def _analyse_waiting(options: argparse.Namespace) -> None:
         if options.drain:
             _say(f"warning: {folder}: {jobs} not analysed: not left there by an incc of this user")
         else:
-            _say(f"note: {folder}: {jobs} not analysed yet; --drain analyses those that builds of yours left there")
+            _say(f"note: {folder}: {jobs} not analysed yet; --drain analyses those that your builds left there")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def read(text: str) -> tuple[str, tuple[Operand, ...]]:
     mnemonic, *rest = text.split(None, 1) or [""]
     mnemonic = mnemonic.lower()
     if not _MNEMONIC(mnemonic):
-        raise ValueError(f"{text.strip()!r} is no instruction")
+        raise ValueError(f"{text.strip()!r} is not an instruction")
     return mnemonic, operands_of(mnemonic, " ".join(rest).strip())
 
 

@@ -369,7 +369,7 @@ class _Walk:
             return self._branch(b, taken)
         if block.branch == "":
             if block.fall < 0:
-                raise _UnfollowableError("control runs over its end")
+                raise _UnfollowableError("control runs past its end")
             return block.fall
         if block.branch == "unconditional":
             if not block.taken:
@@ -378,7 +378,7 @@ class _Walk:
         if block.branch == "stop" and self.traces is not None:
             return -1
         if block.branch == "stop":
-            raise _UnfollowableError("the way through it ends in a trap or a call that does not return")
+            raise _UnfollowableError("the path through it ends in a trap or a call that does not return")
         if not block.taken:
             raise _UnfollowableError("the targets of an indirect jump are unknown")
         return self._guess(b, block.taken)

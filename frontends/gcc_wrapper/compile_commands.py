@@ -115,5 +115,5 @@ def _command(number: int, entry: Any, folder: str) -> CompilerCommand:
             os.fsencode(word)
     except UnicodeEncodeError:
         file = os.fsdecode(file.encode("utf-8", "replace"))
-        return CompilerCommand(file=file, folder="", words=(), problem="its command cannot be read: no UTF-8")
+        return CompilerCommand(file=file, folder="", words=(), problem="its command cannot be read: not UTF-8")
     return CompilerCommand(file=file, folder=folder, words=tuple(without_launchers(words)))

@@ -377,7 +377,7 @@ class Compilation(msgspec.Struct, eq=False):
         dry_run = parse(_read(log))
         if status != 0 and not dry_run.version:
             raise AssemblyFailure(
-                f"not analysed: {self.compiler.name} does not answer -###, which says what it compiles"
+                f"not analysed: {self.compiler.name} does not support -###, which lists its sub-commands"
             )
         return dry_run
 

@@ -147,7 +147,7 @@ def _read_elf(data: Data, folder: str | None) -> Container:
         container = _container(name, _elf_sections(elf, machine), len(data))
     except ObjectError as error:
         if error.empty and any(section.name.startswith(_GCC_LTO) for section in elf.sections):
-            message = "no code in it yet, only what gcc links with -flto: -ffat-lto-objects adds code"
+            message = "no machine code, only GIMPLE for the link with -flto; -ffat-lto-objects adds machine code"
             raise ObjectError(message) from None
         raise
     if isinstance(data, mmap.mmap):

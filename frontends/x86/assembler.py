@@ -524,7 +524,7 @@ def _run(
                 raise NotConfinedError(errno.EACCES, "its libraries are in an unusual place")
         except (NotConfinedError, PermissionError) as error:
             if re.search(_WRITING, source, re.MULTILINE):
-                why = f"this system cannot keep the assembler from other files ({error.strerror})"
+                why = f"this system cannot confine the assembler's access to files ({error.strerror})"
                 raise TextError(f"{why}, and the text may name some; --trust-includes assembles it") from None
             status = _finish(start(), len(source), meanwhile)
     if -status in _LIMITS:

@@ -271,7 +271,7 @@ def runnable(kernel: KernelCode, placement: Placement = APART) -> Runnable | Not
     unturned = kernel
     entered, turned = 0, _turned(kernel)
     if turned is None:
-        return NotRunnable("exit", "no branch of it leads back")
+        return NotRunnable("exit", "no branch leads back to its start")
     if turned:
         entered = len(natives) - turned
         first = kernel.instructions[0].offset
@@ -327,7 +327,7 @@ def runnable(kernel: KernelCode, placement: Placement = APART) -> Runnable | Not
 def _kernel_refusal(kernel: KernelCode) -> NotRunnable | None:
     """Return why a kernel cannot be decoded as 64-bit code, None if it can."""
     if kernel.refused:
-        return NotRunnable("refused", "statements of it were not understood")
+        return NotRunnable("refused", "some of its statements could not be read")
     if not kernel.instructions:
         return NotRunnable("empty", "it has no instruction")
     if any(bits_of(instruction.encoding) == 32 for instruction in kernel.instructions):
@@ -344,7 +344,7 @@ def _instructions_refusal(kernel: KernelCode, natives: Sequence[Any]) -> NotRunn
     if _skips_code(kernel):
         return NotRunnable("ways", "it jumps over code of its own, and no way through it was analysed")
     if _waits_for_x87(kernel):
-        return NotRunnable("x87", "it goes on with x87 registers, which hold nothing when it begins")
+        return NotRunnable("x87", "it uses x87 registers, which are empty when it begins")
     return None
 
 
@@ -495,7 +495,7 @@ def _notes(kernel: KernelCode, roles: AddressRoles, rewriter: _Rewriter) -> Iter
     """Yield the ways in which data and code may differ from the original program."""
     inside = [i for i in kernel.instructions[:-1] if i.branch == "conditional"]
     if kernel.region.forks if kernel.region is not None else inside:
-        yield f"of several ways through the loop only {_way(kernel)} is run"
+        yield f"only one of several paths through the loop is run: {_way(kernel)}"
     if roles.chases:
         yield "all loaded pointers lead around a ring of places in the first-level cache"
     elif count := index_count(roles):
@@ -519,9 +519,9 @@ def _notes(kernel: KernelCode, roles: AddressRoles, rewriter: _Rewriter) -> Iter
 
 
 def _way(kernel: KernelCode) -> str:
-    """Return the way through a loop in words: "the way through lines 5–9, 12", or by addresses if it has no lines."""
+    """Return the path through a loop in words: "the path through lines 5–9, 12", or by addresses if it has no lines."""
     if kernel.region is None:
-        return "the way on which no branch inside is taken"
+        return "the one on which no branch is taken"
     spans: list[list[int]] = []
     if not any(i.line for i in kernel.instructions):
         end = -1
@@ -529,13 +529,13 @@ def _way(kernel: KernelCode) -> str:
             if i.offset != end:
                 spans.append([i.offset, i.offset])
             spans[-1][1], end = i.offset, i.offset + i.length
-        return "the way through " + ", ".join(f"{a:#x}–{b:#x}" for a, b in spans)
+        return "the path through " + ", ".join(f"{a:#x}–{b:#x}" for a, b in spans)
     for line in sorted({i.line for i in kernel.instructions}):
         if spans and line == spans[-1][1] + 1:
             spans[-1][1] = line
         else:
             spans.append([line, line])
-    return "the way through lines " + ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in spans)
+    return "the path through lines " + ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in spans)
 
 
 def _turned(kernel: KernelCode) -> int | None:

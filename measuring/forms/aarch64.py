@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-NOT_TRIED = "not tried on hardware: nobody has run the AArch64 loops yet"
+NOT_TRIED = "not tested: the AArch64 loops have not run on hardware yet"
 COUNTER = 28
 """The number of the register that counts trips (x28); forms do not touch it."""
 UNROLL = 16

@@ -61,11 +61,11 @@ def why_not(shape: Shape, core: MeasuredCore) -> str:
     if info.must_be_cpl0 or info.is_privileged or info.is_input_output:
         return "is privileged"
     if shape.mnemonic in _SKIPPED.split() or info.is_save_restore or "RESERVEDNOP" in shape.key:
-        return "changes the state of the system, waits, or does more or less by what registers hold"
+        return "changes the system's state, waits, or does an amount of work that depends on register contents"
     if info.is_stack_instruction:
         return "moves the stack pointer"
     if info.is_non_temporal:
-        return "goes past the caches"
+        return "bypasses the caches"
     if {"MM", "ST", "ST0", "BND", "TMM"} & set(shape.operands):
         return "leaves the registers of x87, MMX or AMX in another state"
     if {"SEG", "CR", "DR", "TR"} & set(shape.operands):

@@ -7,7 +7,7 @@ import platform
 from incc.measuring.harness import missing
 
 FORMS = (
-    "'vfmadd231pd ymm, ymm, ymm', 'addq $i, %%rbx', 'imul r64, m': operands by kind (i, r, r64, m, xmm, k …), Intel's "
+    "'vfmadd231pd ymm, ymm, ymm', 'addq $i, %rbx', 'imul r64, m': operands by kind (i, r, r64, m, xmm, k …), Intel's "
     "or AT&T's order; or a form's key (IMUL_R64_RM64/r)"
 )
 """The description for the help, in argparse's form."""

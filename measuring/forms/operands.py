@@ -125,7 +125,7 @@ def shapes_of(text: str) -> NamedShapes:
     is_called = rules_of("x86").is_called
     called = [shape for key, shape in by_key().items() if is_called(key, mnemonic)]
     if not called:
-        raise Unreadable(f"{mnemonic!r} is no instruction{suggestion(mnemonic, rules_of('x86').mnemonics(), 3)}")
+        raise Unreadable(f"{mnemonic!r} is not an instruction{suggestion(mnemonic, rules_of('x86').mnemonics(), 3)}")
     operands = _split(rest)
     patterns = [pattern(o) for o in operands]
     if "" in patterns:
@@ -184,7 +184,7 @@ def _with(shape: Shape, conditions: set[str], core: MeasuredCore) -> Named:
     if variant is None:
         others = "; ".join(", ".join(sorted(c)) for c in by_conditions if c)
         raise Unreadable(
-            f"{title(shape)} cannot be had with {', '.join(sorted(conditions)) or 'nothing'}"
+            f"{title(shape)} does not exist with {', '.join(sorted(conditions)) or 'nothing'}"
             + (f" (but with {others})" if others else "")
         )
     return Named(title(shape, variant.conditions), variant)

@@ -266,7 +266,7 @@ def _ports_said(ports: Sequence[FormPorts], relative: MachineModel) -> list[str]
     """Return comments on the forms with other ports, how sure that is, and the forms whose ports time cannot tell."""
     if not ports:
         return []
-    lines = ["# Ports, by throughputs beside blocking instructions (docs/ports.md):"]
+    lines = ["# Ports, by throughputs with blocking instructions (docs/ports.md):"]
     same = 0
     for m in ports:
         form = relative.lookup(m.form, frozenset())

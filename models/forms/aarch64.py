@@ -24,7 +24,7 @@ def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) ->
     """Return shapes that the decoder never produces, and latencies that name operands which do not exist."""
     mnemonic, _, text = form.partition("/")
     if not re.fullmatch(r"[a-z][a-z0-9]*(\.cond)?", mnemonic):
-        return ["is no form that the decoder knows"]
+        return ["is not a form that the decoder knows"]
     address = text.find("[x") if "[x" in text else text.find("[z.")
     memory = address >= 0
     shapes = split_operands(text[:address].rstrip(",") if memory else text)

@@ -21,7 +21,7 @@ def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) ->
     if shape is None:
         code, _, kind = form.rpartition("/")
         other = f"{code}/{'r' if kind == 'm' else 'm'}"
-        return [f"has no /{kind} form, only {other}" if other in by_key() else "is no form that the decoder knows"]
+        return [f"has no /{kind} form, only {other}" if other in by_key() else "is not a form that the decoder knows"]
     problems = []
     flow = dataflow(shape)
     masked = dataflow(shape, mask=True) if shape.info.can_use_op_mask_register else flow

@@ -452,13 +452,13 @@ def test_figures_are_those_of_the_model() -> None:
 @pytest.mark.parametrize(
     ("text", "core", "message"),
     [
-        ("nope", "skylake", "'nope' is no instruction; did you mean nop"),
+        ("nope", "skylake", "'nope' is not an instruction; did you mean nop"),
         ("", "skylake", "no instruction"),
         ("vaddpd zmm, zmm, zmm", "skylake", "skylake has no figures of vaddpd zmm, zmm, zmm"),
         ("vaddpd ymm, ymm", "skylake", "vaddpd has no such operands: there is vaddpd xmm, xmm, xmm"),
         ("vaddpd ymm, ymm, yym", "skylake", "'yym' is not an operand"),
         ("vaddpd ymm, ymm, ymm", "skylaek", "did you mean skylake"),
-        ("nope", "neoverse-v2", "'nope' is no instruction; did you mean nop"),
+        ("nope", "neoverse-v2", "'nope' is not an instruction; did you mean nop"),
     ],
 )
 def test_figures_that_there_are_not(text: str, core: str, message: str) -> None:

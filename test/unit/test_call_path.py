@@ -629,9 +629,9 @@ def test_a_guess_avoids_calls() -> None:
     ("body", "reason"),
     [
         ("\tjmp *%rax", "the targets of an indirect jump are unknown"),
-        ("\tud2", "the way through it ends in a trap or a call that does not return"),
+        ("\tud2", "the path through it ends in a trap or a call that does not return"),
         (".Lx:\n\tjmp .Lx", "a call executes more than 100,000 instructions"),
-        ("\tnop", "control runs over its end"),
+        ("\tnop", "control runs past its end"),
     ],
 )
 def test_there_is_a_reason_for_a_function_without_a_path(body: str, reason: str) -> None:

@@ -572,7 +572,7 @@ def test_an_empty_database(tmp_path: Path) -> None:
         side_of(path)
     with open_database(path):
         pass
-    with pytest.raises(InputError, match="there are no reports in it"):
+    with pytest.raises(InputError, match="the database has no reports"):
         side_of(path)
 
 

@@ -327,7 +327,7 @@ def test_what_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, text: str, ki
 def test_a_loop_with_several_ways_says_which_one_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     standin(monkeypatch, took(9.0))
     found = report(WAYS)
-    assert found.notes == ["of several ways through the loop only the way through lines 4–6, 8–10 is run"]
+    assert found.notes == ["only one of several paths through the loop is run: the path through lines 4–6, 8–10"]
 
 
 def test_nothing_is_run_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

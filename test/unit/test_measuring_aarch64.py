@@ -102,11 +102,11 @@ def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixtu
             options = make_host.MakeHostOptions(output=str(output))
             assert make_host.make_aarch64(options, relative, Counting(load(str(path))), folder) == 0
         said = capsys.readouterr().out
-        assert "nobody has run the AArch64 loops yet" in said
+        assert "the AArch64 loops have not run on hardware yet" in said
         assert "2 differ" in said
         assert "1 cannot be measured" in said
         text = output.read_text()
-        assert "# Not tried on hardware: nobody has run the AArch64 loops yet" in text
+        assert "# Not tested: the AArch64 loops have not run on hardware yet" in text
         assert check(str(output), search_places(())) == []
         count, Counting.count = Counting.count, 0
     assert count == 0

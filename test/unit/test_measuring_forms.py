@@ -228,15 +228,15 @@ def test_what_is_meant(text: str, key: str, conditions: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("vfmad231pd x, x, x", "'vfmad231pd' is no instruction; did you mean vfmadd231pd"),
+        ("vfmad231pd x, x, x", "'vfmad231pd' is not an instruction; did you mean vfmadd231pd"),
         ("add ymm, ymm", "add has no such operands: there is add "),
         ("add r64, foo", "'foo' is not an operand"),
         ("ADD_R64_RM63/r", "did you mean ADD_R64_RM64/r"),
         ("ADD_R64_RM64/r [", "malformed key"),
-        ("ADD_R64_RM64/r [mask]", "cannot be had with mask"),
+        ("ADD_R64_RM64/r [mask]", "does not exist with mask"),
         ("hlt", "hlt is privileged"),
         ("push r64", "moves the stack pointer"),
-        ("cpuid", "changes the state"),
+        ("cpuid", "changes the system's state"),
         ("jmp i", "jmp "),
         ("  ", "no instruction"),
     ],

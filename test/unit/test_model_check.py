@@ -73,7 +73,7 @@ def test_nothing_to_find(tmp_path: Path) -> None:
         ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "0<rcx:1" }', "latency names 'rcx'"),
         ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "0<0:1 0<0,1:2" }', "0<0 is given twice"),
         ('"ADD_RM64_R64/r" = { ports = "1*p0", retire = 1, latency = "zero" }', "malformed latency"),
-        ('"FROB_R64/r" = { ports = "1*p0", retire = 1, latency = "0<0:1" }', "no form that the decoder knows"),
+        ('"FROB_R64/r" = { ports = "1*p0", retire = 1, latency = "0<0:1" }', "not a form that the decoder knows"),
         ('"LEA_R64_M/r" = { ports = "1*p0", retire = 1, latency = "0<a:1" }', "has no /r form, only LEA_R64_M/m"),
         ('"ADD_RM64_R64/r" = { ports = "3*p01", retire = 1, tp = 1, latency = "0<0:1" }', "but the ports need 1.5"),
         (GOOD + '"ADD_RM64_R64/r [same_reg]" = { retire = 1 }', "warning ADD_RM64_R64/r [same_reg]: changes nothing"),
@@ -102,7 +102,7 @@ def test_defects(tmp_path: Path, forms: str, expected: str) -> None:
         ('load = "p2"\n', "", "ports.functions.load is missing"),
         ('load = "p2"\n', 'load = "p23"\n', "unknown port '3'"),
         ('isa = "x86"\n', "", "no 'isa'"),
-        ("aliases = []", 'aliases = ["A", "A"]', "alias 'A' is there twice"),
+        ("aliases = []", 'aliases = ["A", "A"]', "alias 'A' is listed twice"),
         (
             "rob = 100\n",
             'rob = 100\nwide_vectors = {{ width = 512, closes = "9", instead = "0" }}\n',
@@ -167,7 +167,7 @@ ARM = HEADER.replace('isa = "x86"', 'isa = "aarch64"')
         ),
         ('"add/x,x,x" = { ports = "1*p01", retire = 1, latency = "0<m:1" }', "latency names 'm', which is no operand"),
         ('"add/r64" = { ports = "1*p01", retire = 1 }', "'r64' is no shape of an operand"),
-        ('"ADD/x" = { ports = "1*p01", retire = 1 }', "is no form that the decoder knows"),
+        ('"ADD/x" = { ports = "1*p01", retire = 1 }', "is not a form that the decoder knows"),
     ],
 )
 def test_aarch64(form: str, finding: str, tmp_path: Path) -> None:

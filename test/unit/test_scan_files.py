@@ -256,8 +256,8 @@ def test_commands_in_either_form(tmp_path: pathlib.Path) -> None:
         ({"file": "x.c", "arguments": "gcc -c x.c"}, "it has no command"),
         ({"file": "x.c", "directory": ["y"], "command": "gcc"}, "it has no file"),
         ({"file": "x.c", "arguments": ["gcc", "x\0.c"]}, "NUL"),
-        ({"file": "x.c", "arguments": ["gcc", "\ud800.c"]}, "no UTF-8"),
-        ({"file": "\ud800.c", "arguments": ["gcc", "x.c"]}, "no UTF-8"),
+        ({"file": "x.c", "arguments": ["gcc", "\ud800.c"]}, "not UTF-8"),
+        ({"file": "\ud800.c", "arguments": ["gcc", "x.c"]}, "not UTF-8"),
     ],
 )
 def test_entries_that_are_no_commands(tmp_path: pathlib.Path, entry: object, problem: str) -> None:

@@ -95,7 +95,7 @@ def test_a_text_that_may_name_files_is_refused_without_landlock(
     folder: pathlib.Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confined, "_CREATE_RULESET", 100_000)  # no such call
-    with pytest.raises(assembler.TextError, match=r"cannot keep the assembler from other files.*--trust-includes"):
+    with pytest.raises(assembler.TextError, match=r"cannot confine the assembler's access to files.*--trust-includes"):
         assembler.assemble(f"{text}\n{LOOP}", [])
     assert assembler.assemble(LOOP, [2]).statements[2][0].code
 

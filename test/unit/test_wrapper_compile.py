@@ -176,7 +176,7 @@ def test_a_compiler_that_does_not_say_what_it_runs(place: Path) -> None:
     assert done == Compiled(
         units=(),
         status=0,
-        warnings=("not analysed: fakecc does not answer -###, which says what it compiles",),
+        warnings=("not analysed: fakecc does not support -###, which lists its sub-commands",),
         notes=(),
         output=b"",
         errors=b"",

@@ -133,7 +133,7 @@ def test_without_llvm(
     (kernel,) = analysed("nop\n.rept 2\naddq %rax, %rbx\n.endr\nnop\n", tmp_path)
     assert len(kernel["instructions"]) == 2
     assert kernel["notes"] == ["contains a repeated block (line 2): it is not analysed"]
-    assert "what .rept and .irp repeat is not analysed: LLVM, which could write them out" in capsys.readouterr().err
+    assert "macros and repetitions (.rept, .irp) are not expanded or analysed" in capsys.readouterr().err
 
 
 @pytest.mark.long

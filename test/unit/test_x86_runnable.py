@@ -687,10 +687,10 @@ def test_what_is_odd_is_run(body: str) -> None:
 def test_of_several_ways_the_analysed_one_runs() -> None:
     of = loop("test %rax, (%rdi)\nje .L2\nadd %rax, %rcx\n.L2:\nadd $8, %rdi\ncmp %rdi, %rdx", "jne .L1")
     found = made(of)
-    assert found.notes == ("of several ways through the loop only the way through lines 5–7, 9–11 is run",)
+    assert found.notes == ("only one of several paths through the loop is run: the path through lines 5–7, 9–11",)
     # Of machine code without text: test, je +3, three bytes, then a loop's end. Its branches are not taken.
     found = made(decode_bytes(bytes.fromhex("4885c0 7403 4801c8 48ffc9 75f3")))
-    assert found.notes == ("of several ways through the loop only the way on which no branch inside is taken is run",)
+    assert found.notes == ("only one of several paths through the loop is run: the one on which no branch is taken",)
     assert [text.split()[0] for text in texts(found)] == ["test", "je", "add", "dec", "jne"]
     assert found.jumps == 1
     # A jump over code of its own, though, is always taken.

@@ -62,11 +62,11 @@ COMMAND = Command(
             Option(
                 "-p FILE|FOLDER",
                 "text",
-                "analyse a compile_commands.json (or the folder with it), not built",
+                "analyse the commands of a compile_commands.json (or of the folder with it), without a build",
                 None,
                 into="project",
             ),
-            Option("--trust", "flag", "with -p: also run compilers outside of PATH, and options that run programs"),
+            Option("--trust", "flag", "with -p: also run compilers outside PATH, and allow options that run programs"),
             Option("--reports FOLDER", "text", "with -p: also write a report of each source to a folder, as incc does"),
             Option(
                 "--input-format hex|asm|obj",

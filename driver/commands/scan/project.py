@@ -54,7 +54,7 @@ def read_project(path: str, sources: Sequence[str], trust: bool = False) -> Comp
 
 def _checked(command: CompilerCommand) -> CompilerCommand:
     reason = "" if command.problem else distrusted(command)
-    return replace(command, problem=f"{reason}; --trust runs its command all the same") if reason else command
+    return replace(command, problem=f"{reason}; --trust runs its command anyway") if reason else command
 
 
 def settings_of(

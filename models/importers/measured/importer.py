@@ -1,6 +1,6 @@
 """Import of incc-bench's measurements: JSON lines, one form under one set of conditions each.
 
-docs/models.md describes how port sets follow from the µops seen beside blocking instructions.
+docs/models.md describes how port sets follow from the µops seen with blocking instructions.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _import_over_model(request: ImportRequest) -> Imported:
     options, chain = request.options, request.chain
     read = _read(options.files, options.keep_going, partly=True)
     if not chain:
-        raise ImportFailed(f"{request.output}: what was measured is laid over a model, which must be there first")
+        raise ImportFailed(f"{request.output}: measurements complete a model, which must exist first")
     ports = first_setting(chain, "ports", "names") or ()
     default = first_setting(chain, "source") or ""
     inherited = merge_forms(chain[1:])

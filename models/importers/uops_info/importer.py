@@ -633,7 +633,7 @@ def _convert(
         for shape in matches:
             entries = full.setdefault(shape.key, {})
             if record.conditions in entries:
-                notes.append(f"{record.place}: {record.form} is there twice for {shape.key}; the first one is used")
+                notes.append(f"{record.place}: {record.form} is listed twice for {shape.key}; the first one is used")
                 continue
             try:
                 _add(record, shape, core, entries, bounds)
