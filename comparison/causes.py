@@ -292,7 +292,7 @@ def _crossings(sight: Sight) -> float:
 
 
 def _lost_to(sight: Sight) -> str:
-    """Return the reason why a simulation is above the bounds, as a clause.
+    """Return the reason why the simulated cycles exceed the bounds, as a clause.
 
     If the bounds do not limit the kernel, it is what the report names as the limit; otherwise what left most of the
     empty issue slots.

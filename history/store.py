@@ -91,9 +91,9 @@ class Database:
         self.connection.close()
 
     def damage(self) -> str:
-        """Return what is wrong with the values in the database, "" if they are as they were written.
+        """Return an error in the values of the database, "" if they have their types.
 
-        SQLite lets any value be in any column. That is not checked before something goes wrong.
+        SQLite allows any value in any column. This check runs only after an operation has failed.
         """
         tables = [name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
         for table in tables:

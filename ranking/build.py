@@ -279,7 +279,7 @@ def _whence(seen: Seen) -> r.Whence:
 
 
 def _grouped(codes: _Rows) -> _Loops:
-    """Return a row for each loop of the source in each role, from those of its codes, the first of which it shows."""
+    """Return a row for each loop of the source in each role, made of the rows of its codes. It shows the first code."""
     loops: dict[tuple[int, str], _Rows] = defaultdict(list)
     for row, members in codes:
         loops[members[0].loop, row.role].append((row, members))

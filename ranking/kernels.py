@@ -30,7 +30,7 @@ class RankedCode(msgspec.Struct, frozen=True, kw_only=True):
     spans: tuple[t.CodeSpan, ...]
     """The places of all instructions relative to symbols; none if they are unknown."""
     interior: frozenset[int]
-    """The offsets of the bytes behind the first one of each analysed instruction, as far as they are known."""
+    """The offsets of the bytes after the first one of each analysed instruction, as far as they are known."""
     listing: str
     """A line for each instruction: its line in the assembly, that in the source, and its text, separated by tabs."""
 

@@ -87,7 +87,7 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
 class RankingRow(msgspec.Struct, kw_only=True):
     """The kernels that were made of one loop of the source, on one core and in one role.
 
-    These are copies in several functions, instances or objects. The figures are those of the code that is most worth a
+    These are copies in several functions, instances or objects. The figures are those of the code most worth a
     look. With --copies, a row has only kernels of one function name with the same code.
     """
 

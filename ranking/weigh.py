@@ -39,7 +39,7 @@ class _Function(msgspec.Struct, frozen=True):
     """The kernels of a function, by the offsets of their instructions."""
 
     spans: list[tuple[int, int, int]]
-    """First offset, offset behind the last instruction, and the kernel's number."""
+    """First offset, offset after the last instruction, and the kernel's number."""
     interior: set[int]
     """Offsets at which no sample can be, because they are within instructions."""
 

@@ -1,6 +1,6 @@
 """Builds the report: JSON-able data with every figure that a view prints. Views lay out, they do not compute.
 
-report.schema.json beside this file describes the versioned format. A report holds nothing that changes between two runs
+report.schema.json in this folder describes the versioned format. A report holds nothing that changes between two runs
 on the same input, such as dates, machines or the order of a set, except measurements if they were requested.
 """
 

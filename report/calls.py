@@ -23,7 +23,7 @@ class CallFigures(msgspec.Struct, frozen=True, kw_only=True):
     foreseen: Fraction
     """The cycles without mispredictions."""
     missing: Fraction
-    """The cycles with them; `cycles` is without if it is not known whether the core mispredicts."""
+    """The cycles with mispredictions. `cycles` is without them if it is unknown whether the core mispredicts."""
     mispredictions: Fraction
     """Exits of loops that are mispredicted, or may be."""
     instructions: Fraction
@@ -38,7 +38,7 @@ class CallFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The path of the call, or of a shorter one."""
 
     def extrapolated(self, longer: CallFigures, steps: Fraction) -> CallFigures:
-        """Return the figures of a call that is so many times as much longer as `longer` is."""
+        """Return the figures of a call extrapolated by a multiple of the difference to `longer`."""
 
         def line(one: Fraction, other: Fraction) -> Fraction:
             return one + steps * (other - one)
@@ -147,7 +147,7 @@ def call_report(
 
 
 SHOWN = 0.005
-"""Cycles of mispredictions from which on they are told; fewer would be shown as 0."""
+"""The cycles of mispredictions from which on they are reported; fewer would be shown as 0."""
 
 
 def _text(call: t.CallReport, compiled: bool, places: Mapping[int, str], assumed: Sequence[int]) -> list[str]:

@@ -76,7 +76,7 @@ def _buffer(usage: Usage, cycles: int) -> t.Buffer:
 def _schedulers(result: KernelResult, statistics: Statistics) -> list[t.Scheduler]:
     """Return LLVM's schedulers if the model describes them, otherwise the core's and the queue before them.
 
-    Work without a limit of its own counts in neither. Returns None on a core that starts µops in order.
+    µops whose schedulers have no limit of their own count in neither. Returns None on an in-order core.
     """
     bound = result.bound
 
@@ -121,7 +121,7 @@ def _registers(result: KernelResult, statistics: Statistics) -> list[t.RegisterF
         used, moves = statistics.general, statistics.general_moves
         if file.kind == "vector":
             used, moves = statistics.vector, statistics.vector_moves
-        # LLVM's file may be smaller than the core's, and the same one for what is counted apart here.
+        # LLVM's register file may be smaller than the core's, and may combine kinds that are counted separately here.
         rows.append(_register_file(file.name, file.registers, used, (0, 0, 0) if file.moves is None else moves))
     return rows
 

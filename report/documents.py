@@ -43,14 +43,14 @@ def special_file(name: str, mode: int) -> InputError:
 
 
 def begins_json(start: bytes) -> bool:
-    """Return True if data begin like a JSON object or list, perhaps behind a byte-order mark."""
+    """Return True if data begin like a JSON object or list, perhaps after a byte-order mark."""
     return start.removeprefix(_BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
 
 
 def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the documents of a seekable file, each with the line that it begins in.
 
-    A document is on a line of its own, or laid out over many lines with the next one behind it.
+    A document is on a line of its own, or formatted over many lines and followed by the next one.
     """
     first, number = b"", 0
     while not first.strip():

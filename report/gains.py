@@ -8,7 +8,7 @@ from incc.core.prediction import WORTH_SAYING
 from incc.report import types as t
 
 _GENERAL = ("unlimited-ports", "dependencies", "window")
-"""Changes that nobody can build, which say less than a change that gains about as much."""
+"""Changes that no real core could have. A change with a similar gain that one could have says more."""
 
 
 def gaining(what_ifs: Sequence[t.WhatIfReport], cycles: float) -> list[t.WhatIfReport]:

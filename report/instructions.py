@@ -39,7 +39,7 @@ class InstructionFigures(msgspec.Struct, frozen=True, kw_only=True):
     derived: str
     """The rule by which the figures were derived from another form; "" if they were not."""
     notes: tuple[str, ...]
-    """Facts beside the figures, such as "derived" or "breaks dependencies"."""
+    """Facts besides the figures, such as "derived" or "breaks dependencies"."""
 
     def __str__(self) -> str:
         uops = f"{self.uops} µop{'' if self.uops == 1 else 's'}"

@@ -51,7 +51,7 @@ def _limit(kernel: t.KernelReport) -> str:
             words.append(_divider(kernel) if name == "divider" else _SLOTS[name])
     if words or not kernel.cycles:
         return "; ".join(words)
-    # Above all bounds the limit is what the most gainful change removes.
+    # If the cycles exceed all bounds, the limit is what the most gainful change removes.
     best = gaining(kernel.what_ifs, kernel.cycles)
     chosen = most_tangible(best, kernel.cycles).change if best else ""
     # Without what-ifs it is only known that no bound limits the kernel.
@@ -84,7 +84,7 @@ _SLOTS = {"front_end": "front end", "retire": "retirement"}
 
 
 def _divider(kernel: t.KernelReport) -> str:
-    # What is measured to take long without a reason that the model has counts as a unit like a divider.
+    # Work that takes long in measurements, for a reason that the model lacks, counts as a unit like a divider.
     return "throughput" if kernel.bounds.divider.by.startswith(MEASURED_THROUGHPUT) else "divider"
 
 
@@ -115,7 +115,7 @@ def _vector(kernel: t.KernelReport) -> str:
     arithmetic, widest = kernel.arithmetic, kernel.memory.widest_access_bits
     share = arithmetic.packed_share
     if share is None:
-        # A copy or a conversion without arithmetic is vectorised where what it moves is.
+        # A copy or a conversion without arithmetic is vectorised if its moves are.
         return f"{widest}-bit" if widest >= _VECTOR_BITS else ""
     if not arithmetic.vector_bits:
         return "scalar"

@@ -239,7 +239,7 @@ class CallLoop(msgspec.Struct, frozen=True, kw_only=True):
     iterations: Amount
     """Its iterations in all entries together."""
     cycles: Amount
-    """Cycles of so many iterations of the loop by itself."""
+    """The cycles of these iterations of the loop by itself."""
 
 
 class CallReport(msgspec.Struct, kw_only=True):

@@ -94,7 +94,7 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[t.LibraryCall, ...] = ()
     """See `selection.Selection`."""
     user_functions: Mapping[str, str] = {}
-    """The user's function of each function that is a part of one."""
+    """The user's function for each function that is a part of one."""
     not_found: tuple[t.NotFound, ...] = ()
     """The result of `not_found.py`."""
     call_reports: tuple[t.CallReport, ...] | None = None

@@ -153,7 +153,7 @@ def _waiting(what_ifs: Sequence[t.WhatIfReport], cycles: float) -> str:
         return " of µops that wait for inputs"
     if not gained & set(_DEPENDENCIES):
         return " of µops that wait for ports"
-    # Each of the two would be fast enough without the other: the µops of a chain stand behind other work.
+    # Each of the two would be fast enough without the other: the µops of a chain wait behind other work.
     return " of µops that wait for ports or for the results of such µops"
 
 
@@ -278,7 +278,7 @@ def _limit(name: BoundName, result: KernelResult, bounds: t.BoundsReport) -> str
 
 
 def _runners_up(limits: list[BoundName], bounds: t.BoundsReport) -> str:
-    """Return the limits close behind the limit, or else the next one."""
+    """Return the bounds close to the limit, or else the next one."""
     limit = bounds.prediction.cycles
     rest = [name for name in ORDER if name not in limits and bounds.of(name).cycles > 0]
     # Retirement next to a front end of the same width would repeat the same limit.

@@ -483,7 +483,7 @@ class _Checker:
 
     def _suggestion(self, name: str) -> str:
         suffix = name[-2:] if self.pairs and name[-2:] in ("_a", "_b") else ""
-        # Suggestions for long names are slow to find, and nobody mistypes such names.
+        # Suggestions for long names are slow to compute, and such names are not typing mistakes.
         if len(name) < 40:
             close = nearest(name.removesuffix(suffix).lower(), [*self.names, *self.of_pairs, *_WORDS])
             if close:

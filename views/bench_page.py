@@ -16,7 +16,7 @@ _TABLES = {"pairs": ("Pairs", bench.PAIRS), "figures": ("Forms", bench.FIGURES),
 
 
 def page(results: dict[str, Any]) -> str:
-    """Return a page that needs no other file. `results`: as views/bench.py has it."""
+    """Return a self-contained page. `results` is as in views/bench.py."""
     tables = [
         (caption, select(Table(columns, [row(*texts) for texts in results[key]])))
         for key, (caption, columns) in _TABLES.items()
@@ -46,7 +46,7 @@ def _drawing(matrix: dict[str, Any]) -> dict[str, object]:
     rows = []
     for title, values in zip(titles, matrix["values"], strict=True):
         cells = [
-            # What is rounded to nothing has no sign.
+            # Write a value that rounds to zero without a sign.
             None
             if value is None
             else (f"{title} with {other}: {value:.2f}", f"{round(value, 1) + 0.0:.1f}", _colour(value))

@@ -91,7 +91,7 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     room = max((layout.width or 120) - 60, 20)
     numbers = [v for v in values if v is not None]
     span = each(numbers[-1]) if min(numbers) == max(numbers) else f"{each(min(numbers))} to {each(max(numbers))}"
-    # Where iterations do different work, their cycles side by side would say what is not so.
+    # If iterations do different work, their cycles side by side would be misleading.
     comparable = by_element or all(p.basis for p in points[1:])
     line = f"{sparkline(values[-room:], bars)}  {span} cycles {per}, " if comparable else ""
     last = f", the last {room} of them drawn" if comparable and len(points) > room else ""

@@ -42,7 +42,7 @@ def render(
 def _rows(document: dict[str, Any]) -> str:
     """Return a document with each row in a line of its own.
 
-    Large ones have ten thousand rows, and a line for each value would take seven times as long.
+    Large documents have ten thousand rows, and a line for each value would take seven times as long.
     """
     rows = "".join(f"\n    {_flat(row)}," for row in document["rows"])[:-1]
     parts = [

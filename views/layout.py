@@ -101,7 +101,7 @@ class Layout:
         return f"\033[{style}m{text}\033[0m" if self.colour and style and text.strip() else text
 
     def cut(self, text: str, used: int) -> str:
-        """Return the text with blanks for tabs, cut with … to what the line has left beside `used` characters."""
+        """Return the text with blanks for tabs, cut with … to the room that `used` characters leave in the line."""
         text = text.replace("\t", " ")
         room = self.width - used
         if not self.width or len(text) <= room:
@@ -125,7 +125,7 @@ class Layout:
 
 
 def in_order(report: t.AnalysisReport) -> t.AnalysisReport:
-    """Return a report with the kernels in the order of the overview: behind each main loop those that belong to it."""
+    """Return a report with the kernels in the overview's order: each main loop is followed by those related to it."""
     return replace(report, units=[replace(unit, kernels=_in_order(unit.kernels)) for unit in report.units])
 
 
@@ -153,7 +153,7 @@ def short_files(paths: Iterable[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     elsewhere: dict[str, list[str]] = {}
     for path in paths:
-        # `..` behind a folder is what compilers write who were found through a link.
+        # Compilers that were found through a link write `..` after a folder.
         whole = os.path.normpath(path) if "/./" in path or "/../" in path or path[:2] == "./" else path
         if whole[:1] != "/":
             names[path] = whole
@@ -189,7 +189,7 @@ def terminal(stream: TextIO) -> tuple[int, bool]:
     try:
         is_terminal = stream.isatty()
         width = width or (os.get_terminal_size(stream.fileno()).columns if is_terminal else 0)
-    except (OSError, ValueError):  # closed, or a stream without a file behind it
+    except (OSError, ValueError):  # closed, or a stream without a file descriptor
         is_terminal = False
     colour = is_terminal and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
     return width or 120, colour

@@ -23,7 +23,7 @@ _INLINE = str.maketrans(
     _ENTITIES
     | {x: f"\\{x}" for x in "*_[]~$"}
     | {"#": f"\\#{_BREAK}"}
-    # A backslash in front of these does not always help: not behind another one in a table.
+    # A backslash does not always escape these: in a table, it does not after another backslash.
     | {x: f"&#{ord(x)};" for x in "\\|`"}
 )
 # Lists and underlines of headings begin like this.

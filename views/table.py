@@ -60,11 +60,11 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str = ""
     key: float | str | list[object] | None = ""
-    """Value to sort by; "" for the text, None for a cell that is sorted behind all others."""
+    """The value to sort by; "" for the text, None for a cell that is sorted after all others."""
     kind: str = ""
     """Kinds of the cell, separated by blanks: its classes on pages; STYLES has their styles in text."""
     note: str = ""
-    """Text beside the cell's own, in small type on pages."""
+    """Text after the cell's own, in small type on pages."""
     doubt: str = ""
     """The confidence of an uncertain cell, printed after the note. It is printed even if notes do not fit."""
     href: str = ""

@@ -46,7 +46,7 @@ class AlteredCore(msgspec.Struct, frozen=True, kw_only=True):
     latencies: tuple[tuple[int, int, int], ...] = ()
     """First line, last line and cycles of the spans of the text whose instructions have another latency."""
     noalias: bool = True
-    """If False, each load may read the value of every earlier store of the same or the previous iteration, and waits
+    """If False, each load may depend on every earlier store of the same or the previous iteration, and waits
     for it."""
 
 

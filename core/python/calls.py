@@ -3,7 +3,7 @@
 Calls follow each other, so that the end of one overlaps with the start of the next. Each call sets its arguments anew
 and does not wait for the results of the one before. Branches are predicted correctly, except where a loop is left that
 ran more often than the core can foresee (`foreseen_iterations`): there the right path is fetched only after the branch
-was executed. Memory is what it is in the simulation of loops: data are in the first-level cache.
+was executed. As in the simulation of loops, data are in the first-level cache.
 """
 
 from __future__ import annotations

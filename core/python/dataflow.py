@@ -168,7 +168,7 @@ class _Pass:
         )
 
     def value(self, root: str) -> Address:
-        """Return the value of a register behind the instructions that were executed."""
+        """Return the value of a register after the executed instructions."""
         value = self.state.get(root)
         if value is None:
             self.touched.add(root)

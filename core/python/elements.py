@@ -1,11 +1,11 @@
 """The number of source iterations that one iteration of an unrolled or vectorised loop stands for.
 
-The rule. If an iteration of the assembly contains n of the source, each stream (the accesses that move through memory
+The rule: if an iteration of the assembly contains n of the source, each stream (the accesses that move through memory
 by the same number of bytes per iteration) consists of n equal parts: if the set of bytes that it accesses, repeated
 with its step, is shifted by the n-th part of the step, it stays the same. So n divides the number of parts of every
 stream, and the number of times that each operation is done. The largest such number is `Work.units`: 3 floats of a
 structure make three parts of one stream, but not of the result's stream. It remains open whether parts are iterations
-of the source, or elements that the source treats alike in one iteration, as the two parts of a complex number:
+of the source, or elements that the source treats alike in one iteration, such as the two parts of a complex number:
 
 0. *The code before the loop* computes the trip count, mostly from that of the source's loop (`KernelCode.pace`). This
    decides for all loops that do the same work, if it fits the streams: each consists of that many equal numbers of
@@ -19,8 +19,8 @@ of the source, or elements that the source treats alike in one iteration, as the
    different places.
 4. *One part* alone is one iteration.
 5. *The outer loop may be vectorised*: the lanes of a vector then hold iterations of that, and the streams of the inner
-   loop deliver one element at a time. Such a loop handles as many elements as it does times the work of a scalar loop
-   with the same step; without one, the number is unknown.
+   loop deliver one element at a time. The number of elements is the loop's work relative to that of a scalar loop with
+   the same step; without such a loop, it is unknown.
 6. Without streams, a loop that follows a pointer from one load to the next, or that does no operation twice, is as it
    is in the source.
 
@@ -270,7 +270,7 @@ class _Flow:
             widths.discard(0)
             bits = min(widths, default=0)
         if not bits:
-            # The elements of a vector register are not smaller than a byte and scalars are what they are.
+            # The elements of a vector register are at least a byte wide; scalars keep their size.
             return size if size <= 8 else 0
         return min(bits // 8, size)
 
@@ -423,7 +423,7 @@ def _by_symmetry(own: Work, smallest: Work, paces: int, around: Surroundings | N
     if one is None:
         if paces == 1:
             return None
-        # Compilers unroll what is left over as little as they can; neighbours may still be in one vector. Without
+        # Compilers hardly unroll remainders; neighbours may still be in one vector. Without
         # places in the source, two copies are as likely as two neighbours.
         apart = smallest.vector_bytes and smallest.steps[-1:] > (smallest.vector_bytes,)
         if around is None or smallest.units >= _UNROLLED or not smallest.whole or apart:

@@ -99,7 +99,7 @@ class Known:
 
     def _contents_of(self, bound: BoundKernel) -> bytes:
         fields = _of_kernel(bound)
-        # It is not the objects that change but what a kernel has, and of the pipeline not even that.
+        # The objects themselves do not change; a kernel's attributes do, and a pipeline's do not.
         counts = len(bound.location_names), len(bound.port_names)
         identities = (*counts, id(bound.pipeline), *map(id, fields))
         seen = self._seen.get(identities)
@@ -114,5 +114,5 @@ def _contents(bound: BoundKernel) -> bytes:
     """Return everything that the core sees of a kernel. Raises AttributeError and ValueError if it is no kernel."""
     p = bound.pipeline
     pipeline = None if p is None else _of_pipeline(p)
-    # The last version that writes numbers as they are, whoever else refers to them.
+    # Version 2 is the last one that writes equal numbers equally, whatever else refers to them.
     return dumps((_of_kernel(bound), len(bound.location_names), len(bound.port_names), pipeline), 2)

@@ -36,7 +36,7 @@ def place_arrays(kernel: KernelCode, bound: BoundKernel, arrays: ArrayPlaces) ->
     bound.aligned_value = [
         value
         for n, instruction in enumerate(kernel.instructions)
-        # What is at the stack pointer itself is also aligned with an index: compilers align their arrays.
+        # Data at the stack pointer itself are aligned even with an index: compilers align their arrays.
         if instruction.memory
         and (
             of.is_aligned(instruction)
@@ -50,7 +50,7 @@ def place_arrays(kernel: KernelCode, bound: BoundKernel, arrays: ArrayPlaces) ->
 
 
 def placed_anywhere(bound: BoundKernel) -> tuple[int, ...]:
-    """Return the instructions that access vectors relative to pointers of which the alignment is unknown."""
+    """Return the instructions that access vectors relative to pointers with unknown alignment."""
     aligned = set(bound.aligned_value)
     return tuple(
         [

@@ -325,7 +325,7 @@ def blocked(result: KernelResult) -> tuple[Edge, ...]:
 
 
 def _forwarding(result: KernelResult) -> RangeCause | None:
-    """Return the cause for loads of partly stored bytes on a core whose delay for them nobody has measured."""
+    """Return the cause for loads of partly stored bytes on a core whose delay for them is not known."""
     if result.bound.blocked_forward_cycles:
         return None
     count = len(result.kernel.instructions)

@@ -434,7 +434,7 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> CoreChange:
             return moved | copies if mask >> port & 1 else moved
 
         def with_schedulers(pipeline: b.Pipeline) -> None:
-            """Give the copies of a port with a scheduler of its own schedulers of the same size.
+            """Give each copy of a port that has its own scheduler a scheduler of the same size.
 
             If a µop can choose between ports of one scheduler, the copies join that scheduler.
             """

@@ -39,7 +39,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     offset: int = -1
     """The offset in the function, in bytes; negative if unknown."""
     function: tuple[str, int] = ("", 0)
-    """The program or library, and the function's address in it, to tell functions of one name apart."""
+    """The program or library, and the function's address in it, to distinguish functions of one name."""
     file: str = ""
     """The source file; "" for the function's."""
     line: int = 0

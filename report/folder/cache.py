@@ -80,7 +80,7 @@ def bytes_of(text: str) -> int | None:
 
 
 class UnitCache:
-    """The entries in a folder, "" for none. No method raises: a failure costs an analysis, nothing else."""
+    """The entries in a folder, "" for none. No method raises: a failure only costs another analysis."""
 
     def __init__(self, folder: str, size: int = DEFAULT_SIZE) -> None:
         self.folder = os.path.join(folder, "units") if folder else ""

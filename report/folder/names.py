@@ -20,7 +20,7 @@ def name_for(source: str, identity: Sequence[str], ending: str) -> str:
     digest = hashlib.blake2b("\0".join(identity).encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
     # Lists have one line per name, so names must not contain line breaks.
     base = "".join([c if c >= " " else "_" for c in os.path.basename(source).strip("<>")])
-    # What is cut off in the middle of a character goes altogether; a byte that never was one stays.
+    # Remove a character that was cut off in the middle; keep bytes that are not UTF-8.
     short = os.fsencode(base)
     if len(short) > LONGEST:
         end = LONGEST

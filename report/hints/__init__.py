@@ -90,7 +90,7 @@ _BY_TRIPS = frozenset(
 """Hints whose gain depends on the iterations of the loop."""
 
 _PREDICTED_ONLY = frozenset(("code-placement", "loop-overhead", "indexed-store-address"))
-"""Hints that apply to Intel's cores alone, on none of which `bench/hints.py` could measure their gain."""
+"""Hints that apply only to Intel's cores, on which `bench/hints.py` could not measure their gain yet."""
 
 _LEAST_GAIN = float(1 / WORTH)
 """The least predicted gain of a hint that is given."""

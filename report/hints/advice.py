@@ -163,7 +163,7 @@ REMEDIES = (
         vectorises=True,
         changes=f"{ROUNDING}, {NANS}",
     ),
-    # Products of complex numbers without a test for NaN and a call that finds out whether it should be an infinity.
+    # Products of complex numbers without a test for NaN and a call that corrects infinities.
     Remedy("complex", (GCC,), ("-fcx-limited-range",), vectorises=True, changes=OVERFLOW),
     Remedy("complex", (CLANG,), ("-fcx-limited-range",), least=18, vectorises=True, changes=OVERFLOW),
     Remedy("extremum", _ALL, _EXTREMUM, vectorises=True, changes=NANS),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
 
 _MOST_REGISTERS = 14
-"""Registers of a kind from which on a compiler may load values again because it has no more registers."""
+"""The registers in use from which on a compiler may reload values because it has run out of registers."""
 
 
 def invariant_access(facts: KernelResult, context: HintContext) -> t.Hint | None:
@@ -62,7 +62,7 @@ def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise restrict or ivdep if gcc would have to compare too many pairs of arrays to vectorise a loop.
 
     With fewer, it makes a version without vectors for arrays that overlap, and compares them before the loop. In
-    Fortran, and for parts of one array, nothing can be declared, but ivdep says that no iteration needs another one.
+    Fortran, and for parts of one array, nothing can be declared, but ivdep states that iterations are independent.
     """
     kernel = facts.kernel
     build = context.build
@@ -88,7 +88,7 @@ def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
 
 
 def _array(access: Access) -> frozenset[tuple[str, int]]:
-    """Return the part of an address that tells arrays apart: what the loop does not change."""
+    """Return the part of an address that distinguishes arrays: the terms that the loop does not change."""
     return frozenset((symbol.name, times) for symbol, times in access.address.terms.items() if times == 1)
 
 
@@ -100,7 +100,7 @@ _NO_CHECK = "#pragma clang loop vectorize(assume_safety)"
 
 
 def failing_check(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Advise a local variable for an element that is part of what a vectorised loop writes.
+    """Advise a local variable for an element that lies in the range that a vectorised loop writes.
 
     The check at the loop's start finds that they overlap each time, so that only the scalar version ever runs.
     """

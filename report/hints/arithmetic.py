@@ -182,7 +182,7 @@ def _stays_as_large(instruction: Instruction) -> bool:
 
 
 def _moved(facts: KernelResult, converting: Sequence[int]) -> bool:
-    """Return True if what is converted keeps its size, and was loaded as it is or is stored as it is."""
+    """Return True if converted values keep their size, and are loaded or stored without another operation."""
     kernel, flags = facts.kernel, facts.bound.instruction_flags
     if not all(_stays_as_large(kernel.instructions[i]) for i in converting):
         return False
@@ -225,7 +225,7 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
         for i in operations(kernel, "root")
         if (arithmetic := kernel.instructions[i].arithmetic) is not None and not arithmetic.packed
     ]
-    # The library's function may be off the path, behind a comparison of the argument with zero.
+    # The library's function may be off the path, after a comparison of the argument with zero.
     compared = [
         i
         for i in inner_branches(kernel)

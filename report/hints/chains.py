@@ -241,7 +241,7 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
 
 
 def _only_adds_up(facts: KernelResult, context: HintContext, places: Sequence[int]) -> bool:
-    """Return True if a loop without branches and calls carries what it stores to these places."""
+    """Return True if a loop without branches and calls carries the values that it stores to these places."""
     if calls(facts.kernel) or inner_branches(facts.kernel) or memory_chain(facts, context) is not None:
         return False
     return _carries_stored_value(facts, places)
@@ -409,7 +409,7 @@ def _is_product(chain: Chain, facts: KernelResult) -> bool:
     changing = written_roots(facts.kernel) - carried
     if not all(i.memory or changing & set(r) for i, r in zip(instructions, roots, strict=True)):
         return False
-    # Not the square of what is carried; the destination may be a source as well.
+    # Exclude the square of the carried value; the destination may be a source as well.
     if any(sum(a.read for a in i.registers if a.register.root in carried) != 1 for i in instructions) or not all(roots):
         return False
     return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)

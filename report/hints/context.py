@@ -20,7 +20,7 @@ class Replacement(msgspec.Struct, frozen=True):
 
     facts: KernelResult
     share: Fraction
-    """The work of one of its iterations relative to one of the loop that it replaces."""
+    """The work of an iteration relative to an iteration of the loop that it replaces."""
 
 
 class HintContext(msgspec.Struct, frozen=True, kw_only=True):

@@ -166,7 +166,7 @@ def _packed(facts: KernelResult, context: HintContext, chain: Fraction) -> tuple
 def gain_at(
     facts: KernelResult, context: HintContext, chain: Fraction, after: Fraction, step: Fraction | int, trips: int = 0
 ) -> Fraction:
-    """Return the gain of a loop that does `step` elements at once, for so many iterations of the source's loop.
+    """Return the gain of a loop that does `step` elements at once, for a number of iterations of the source's loop.
 
     Short loops that follow each other overlap, as far as the core's window holds several of them, so that chains matter
     less. What the larger steps leave over is done as now.
@@ -181,7 +181,7 @@ def gain_at(
 
 
 def short_cycles(facts: KernelResult, context: HintContext, chain: Fraction, trips: int) -> Fraction:
-    """Return the cycles per element of a loop of so many iterations that is entered again and again."""
+    """Return the cycles per element of a loop that is entered repeatedly, for its number of iterations."""
     bounds = facts.bounds
     serial = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
     slots = max(Fraction(1), trips * sum(facts.bound.issue_slots) / context.elements)

@@ -30,7 +30,7 @@ def flag_sets(units: Iterable[t.UnitReport]) -> list[tuple[str, ...]]:
 def follow_ups(
     flags: tuple[str, ...], after: Iterable[t.UnitReport], suggested: Collection[str]
 ) -> list[tuple[str, ...]]:
-    """Return these flags with those that hints on the code with them suggest, except for what was `suggested` before.
+    """Return these flags, and those that hints on the code compiled with them suggest, unless `suggested` before.
 
     The flags of all first hints are tried together anyway.
     """

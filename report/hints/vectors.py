@@ -239,7 +239,7 @@ def _gain_of_width(facts: KernelResult, bits: int, wider: int) -> Fraction | Non
 def short_trips(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise smaller steps for a vectorised loop that has too few iterations for its large ones.
 
-    clang computes several vectors at once, and does what they leave over one by one.
+    clang computes several vectors at once, and the remaining elements one by one.
     """
     trips, step, rest = context.trips, context.elements, context.remainder
     bits = figures.operations(facts.kernel).vector_bits

@@ -18,8 +18,8 @@ def work_ratio(before: t.KernelReport, after: t.KernelReport) -> float | None:
     if old and new and old.per_iteration and new.per_iteration:
         elements = new.per_iteration / old.per_iteration
         return _other_elements(before, after, elements) or elements
-    # The same source moves on by the same bytes for an element; what is loaded tells less, since vectors may load more
-    # than they use, or the same several times.
+    # Loops of the same source advance by the same bytes for an element. Loads are less certain, since vectors may load
+    # more than they use, or the same several times.
     old_step, new_step = before.memory.step, after.memory.step
     if old_step and new_step:
         return new_step / old_step

@@ -96,7 +96,7 @@ def short_name(name: str) -> str:
         elif sign == " ":
             if not name[at:].replace("const", "").replace("volatile", "").strip(" &"):
                 break
-            # What stood before is the type that is returned; a conversion has its type behind it, as new and delete.
+            # The text before is the return type. A conversion has its type after it, like new and delete.
             if text.endswith("operator"):
                 text += " "
             elif name[at + 1] != "<":

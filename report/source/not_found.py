@@ -20,7 +20,7 @@ MOST_NAMED = 4
 def not_found(unit: Unit, parsed: Assembly, selection: Selection, globs: Sequence[str]) -> Iterator[t.NotFound]:
     """Yield each name that matches no analysed loop, with the reason.
 
-    The function does not exist, has no loop, or has no code of its own since it was inlined.
+    The reason is that the function does not exist, has no loop, or has no code of its own since it was inlined.
     """
     analysed = {region.function for region in selection.regions} | {span.function for span in selection.left_out}
     analysed |= {user for part, user in selection.outlined.items() if part in analysed}

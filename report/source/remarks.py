@@ -1,8 +1,8 @@
 """The compiler's remarks about a loop of the source, matched to its kernels and put into words.
 
-A compiler describes loops of the source, each of which may have become several of the assembly, and names a place of
-its own representation: clang that of the `for`, gcc that of the condition, while the assembly's branch has the place of
-the last statement. So a remark is matched by function and place: at the branch; else at an instruction of the loop;
+A compiler describes loops of the source. Each may have become several loops of the assembly, and has a place of the
+compiler's own choice: clang's is that of the `for`, gcc's that of the condition, while the assembly's branch has that
+of the last statement. So a remark is matched by function and place: at the branch; else at an instruction of the loop;
 else if the compiler mentions only one loop of the function; else, since gcc's places are not exact, at the nearest
 place before the loop's lines, which is the innermost loop around them. Remarks on several loops that became one are
 distinguished by the width of vectors, and by elements.
@@ -147,7 +147,7 @@ def _is_vectorised(kernel: t.KernelReport) -> bool:
 
 
 def _of_loop(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remark]:
-    """Return the remarks on the loop with instructions at these places, the last of which is that of its branch."""
+    """Return the remarks on the loop with instructions at these places; the last place is that of its branch."""
     about = {at: remarks for at, remarks in loops.items() if any(remark.by != _UNROLLER for remark in remarks)}
     for at in (here[-1], *here):
         if at in about:
@@ -157,7 +157,7 @@ def _of_loop(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remar
         if of_line := [at for at in about if at[:2] in lines]:
             return about[max(of_line)]
     if len(about) == 1:
-        # Of code that was inlined from elsewhere, such as a lambda's, nothing else may be left of the loop; of OpenMP
+        # Code that was inlined from elsewhere, such as a lambda's, may be all that is left of the loop; for OpenMP
         # clang names the pragma.
         return next(iter(about.values()))
     if any(remark.exact for remarks in about.values() for remark in remarks):

@@ -249,7 +249,7 @@ def place(row: c.ComparisonRow, layout: Layout) -> str:
 
 
 def member_place(member: c.RowMember, layout: Layout) -> str:
-    """Return where a kernel of one side is."""
+    """Return the place of a kernel of one side."""
     if member.source:
         return layout.place(member.source)
     if member.first_line:
@@ -269,7 +269,7 @@ def role(row: c.ComparisonRow) -> str:
 
 
 def short(row: c.ComparisonRow) -> str:
-    """Return the name for a table, with the role of what is no main loop."""
+    """Return the name for a table, with the role unless it is a main loop."""
     return ", ".join(filter(None, (name(row), role(row))))
 
 
@@ -319,7 +319,7 @@ BASES = {"element": "per element", "work": "for equal work", "iteration": "per i
 
 
 ALONE = ", this part only"
-"""Addition to a basis for figures of one part of a loop that was split."""
+"""The addition to a basis if figures are for one part of a split loop."""
 
 
 def per(a: c.RowMember, b: c.RowMember, change: c.KernelChange) -> str:

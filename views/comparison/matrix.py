@@ -97,7 +97,7 @@ def table(comparison: c.ComparisonReport, rows: Sequence[NumberedRow], layout: L
 
 
 def basis(rows: Sequence[NumberedRow]) -> str:
-    """Return what the cycles of the table are cycles of."""
+    """Return the unit of work that the table's cycles refer to."""
     bases = {compared(numbered.row).basis for numbered in rows}
     of_element = "per element of the source loop"
     if bases == {"iteration"}:
@@ -118,7 +118,7 @@ def _titles(comparison: c.ComparisonReport, labels: bool) -> list[str]:
 
 
 def _cell(numbered: NumberedRow, compared: RowCycles, side: int) -> Cell:
-    """Return a kernel's cycles on one side, with the change from the base beside them."""
+    """Return a kernel's cycles on one side, followed by the change from the base."""
     row = numbered.row
     member, cycles, change = row.members[side], compared.cycles[side], row.changes[side]
     if member is None:
@@ -180,7 +180,7 @@ def _blocks(
 ) -> Iterator[tuple[bool, bool, list[int]]]:
     """Yield the blocks of the table: whether its titles are labels, whether it has changes, and its sides.
 
-    Without room labels and changes go first, then not all sides stand beside each other.
+    If room is short, labels and changes are dropped first; then the sides are split into several blocks.
     """
     sides = list(range(len(comparison.sides)))
     own = {column.title for column in LEADS}

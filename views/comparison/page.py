@@ -1,8 +1,8 @@
-"""A comparison as one HTML page that needs no other file.
+"""A comparison as one self-contained HTML page.
 
 It has the sides, a table of kernels that sorts, searches and is filtered (a heat map if there are more than two
-sides), and of each pair its causes, figures and assembly. Like the page of a report it draws a pair when it is opened.
-Rows beyond MOST, and those in which nothing changed, stand in a template until they are asked for, so that a comparison
+sides), and the causes, figures and assembly of each pair. Like the page of a report, it draws a pair when it is opened.
+Rows beyond MOST, and unchanged rows, stay in a template until the user requests them, so that a comparison
 of ten thousand kernels opens at once.
 """
 
@@ -28,7 +28,7 @@ FEW = 10
 """Rows up to which the table shows unchanged kernels, too."""
 
 MOST_BUILDS = 6
-"""Builds that are described above the table; more are behind a button."""
+"""The number of builds that are described above the table. A button shows the others."""
 
 OFFENDERS = 20
 """Offenders listed above the table, which marks all of them."""
@@ -84,7 +84,7 @@ def render(comparison: c.ComparisonReport) -> str:
 
 
 def _side(comparison: c.ComparisonReport, number: int, layout: Layout) -> dict[str, object]:
-    """Return what the page says of a side: letter, label, text, mean change, and the outcomes of kernels."""
+    """Return the page's description of a side: letter, label, text, mean change, and the outcomes of kernels."""
     side, totals = comparison.sides[number], comparison.totals[number]
     counts = [(kind, words, getattr(totals, kind)) for kind, words in _OUTCOMES.items()] if totals else []
     return {

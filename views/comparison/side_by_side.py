@@ -31,7 +31,7 @@ STYLES = {"removed": (RED, ""), "added": ("", GREEN), "changed": (RED, GREEN), "
 """The styles of both sides."""
 
 ENOUGH = 30
-"""Characters of an instruction that matter more than optional columns; most instructions take no more."""
+"""The width of an instruction that has priority over optional columns. Most instructions fit into it."""
 
 
 class _Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lines(comparison: c.ComparisonReport, numbered: NumberedRow, side: int, layout: Layout) -> Iterator[str]:
-    """Yield the base's kernel of a row beside that of a side."""
+    """Yield the base's kernel of a row next to that of a side."""
     row = numbered.row
     a, b, change = cells.base(row), row.members[side], row.changes[side]
     assert b is not None
@@ -103,7 +103,7 @@ def lines(comparison: c.ComparisonReport, numbered: NumberedRow, side: int, layo
 
 
 def _shared(wanted: Sequence[int], room: int) -> list[int]:
-    """Return the widths of both sides' instructions: half the room each, and what the other side does not need."""
+    """Return the widths of both sides' instructions: half the room each, plus the room that the other does not need."""
     a, b = wanted
     if a + b <= room:
         return [a, b]
@@ -143,7 +143,7 @@ ORDER = (1, 2, 0, 3, 4)
 
 
 def _kept(columns: Sequence[_Column], member: c.RowMember, room: int) -> set[int]:
-    """Return the indices of the columns that have room beside the instructions."""
+    """Return the indices of the columns that fit next to the instructions."""
     kept = {n for n, column in enumerate(columns) if any(column.cells)}
     longest = max((len(i.text) for i in member.instructions or []), default=0)
     for n in ORDER:

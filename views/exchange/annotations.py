@@ -1,4 +1,4 @@
-"""A comparison as commands to GitHub's workflows, which show them beside the source.
+"""A comparison as commands to GitHub's workflows, which show them next to the source.
 
 Kernels that fail the condition of --fail-if are errors. Without a condition, those that became slower are warnings.
 """

@@ -17,7 +17,7 @@ Sources = Mapping[str, Mapping[int, str]]
 Place = tuple[str, int, int]
 """File, line and column; 0 for unknown ones."""
 Advice = tuple[int, str]
-"""Column behind the marked text (0: unknown), and the text to replace it with (empty: none)."""
+"""The column after the marked text (0: unknown), and the text to replace it with (empty: none)."""
 
 REMARK, WARNING, ERROR, NOTE = "remark", "warning", "error", "note"
 

@@ -62,7 +62,7 @@ def _case(
     condition: str,
 ) -> None:
     place = cells.place(row, layout)
-    # Tests are known by class and name together: what is in the same place and function has its kernel's id as well.
+    # Tests are identified by class and name: kernels at the same place of a function also need the kernel's id.
     case = ElementTree.SubElement(
         suite, "testcase", classname=valid(place), name=valid(f"{cells.name(row)} ({cells.base(row).kernel_id})")
     )

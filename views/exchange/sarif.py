@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0 (OASIS), which editors and code hosting show beside the code.
+"""The report as SARIF 2.1.0 (OASIS), which editors and code hosting show next to the code.
 
 A result for each kernel (`cycles`), each hint (`hint/NAME`) and each expectation of the source that does not hold
 (`expectation`), or is not understood (`mark`).

@@ -1,8 +1,8 @@
-"""The report as one HTML page that needs no other file and opens offline.
+"""The report as one self-contained HTML page, which opens offline.
 
-It has a table of the kernels that sorts and searches, and of each kernel its verdict, bounds, ports, assembly,
-dependency graph and timeline. The template writes the table. The scripts beside it draw a kernel when it is opened,
-from the data that `data.py` makes, so that a page of hundreds of kernels opens at once.
+It has a table of the kernels that sorts and searches, and the verdict, bounds, ports, assembly, dependency graph and
+timeline of each kernel. The template writes the table. The scripts draw a kernel when it is opened, from the data that
+`data.py` makes, so that a page of hundreds of kernels opens at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def render(report: t.AnalysisReport, sources: Mapping[str, Mapping[int, str]] | 
 
     Args:
         report: The report.
-        sources: Lines of source files by number, by the names that the report has for the files; they are shown beside
+        sources: Lines of source files by number, by the report's names of the files; they are shown next to
             the instructions that come from them.
 
     Raises:

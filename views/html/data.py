@@ -47,7 +47,7 @@ def kernel_data(
         "atLeast": kernel.at_least,
         "by": kernel.bounds.prediction.by,
         "measured": kernel.measured.cycles if kernel.measured else None,
-        # [name, cycles, what makes it, whether it limits]
+        # [name, cycles, cause, whether it limits]
         "bounds": [
             [title, bound.cycles, bound.by, which in limited]
             for which, title in BOUNDS.items()
@@ -55,8 +55,8 @@ def kernel_data(
         ],
         # [change, cycles, cycles gained]
         "whatIfs": [[what.text, what.cycles, what.gained] for what in kernel.what_ifs],
-        # [name, title, cycles, whether it is among the busiest]. Not what the simulation put on each: its counters are
-        # those of the whole run, in which what waits for nothing has run ahead of a chain by what the buffers hold.
+        # [name, title, cycles, whether it is among the busiest]. These are not the simulation's counters, which are
+        # those of the whole run, in which independent µops have run ahead of a chain as far as the buffers allow.
         "resources": [[r.name, r.title, r.load, r.busiest] for r in kernel.resources],
         "balanced": kernel.port_assignment == "balanced",
         "numbered": numbered,

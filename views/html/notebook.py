@@ -30,7 +30,7 @@ def kernel(unit: t.UnitReport, kernel: t.KernelReport) -> str:
 
 
 def report(report: t.AnalysisReport) -> str:
-    """Return all kernels of a report, a table for each unit, and what was not analysed."""
+    """Return all kernels of a report, a table for each unit, and a list of the code that was not analysed."""
     return _render([_unit(unit, unit.kernels, list(_left_out(unit))) for unit in report.units])
 
 

@@ -1,6 +1,6 @@
 """Pages from templates (jinja2), which escapes the text of reports.
 
-Templates stand beside the modules that use them, and are named by their paths below views/.
+Templates are in the folders of the modules that use them, and are named by their paths below views/.
 """
 
 from __future__ import annotations

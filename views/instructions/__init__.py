@@ -27,7 +27,7 @@ _ALONE = (
     Column(title="Source", meaning="the source of the figures", comfortable=9, spare=True),
     Column(title="Notes", meaning="further facts", comfortable=20, least=8, spare=True, optional=True),
 )
-"""The columns that only a table of one core has."""
+"""The columns that only a table for a single core has."""
 
 
 def instructions_table(table: InstructionTable) -> Table:

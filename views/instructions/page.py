@@ -1,4 +1,4 @@
-"""Instructions of one core, or of several side by side, as a page that needs no other file."""
+"""Instructions of one core, or of several side by side, as a self-contained page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incc.views.instructions import COLUMNS, heading, instructions_table, row_ce
 from incc.views.table import Table, TableRow, select
 
 MOST = 500
-"""Rows in the table when the page opens. Others stand in a template until they are asked for."""
+"""The rows in the table when the page opens. Others stay in a template until the user requests them."""
 
 _FILTERS = {
     "all": "All",

@@ -82,7 +82,7 @@ def _full_lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
 
 
 def _at(columns: Sequence[int], cells: Sequence[str]) -> str:
-    """Return a line with each cell in its column, or one blank behind the previous one."""
+    """Return a line with each cell in its column, or one blank after the previous one."""
     line = ""
     for column, cell in zip(columns, cells, strict=True):
         line = (padded(line, column) if column else "") + cell

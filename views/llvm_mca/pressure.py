@@ -36,7 +36,7 @@ def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
 
 
 def document(kernel: t.KernelReport) -> dict[str, Any]:
-    """Return what is not 0 for JSON: by instruction, and after the last instruction the totals."""
+    """Return the values other than 0 for JSON: by instruction, and after the last instruction the totals."""
     columns = resources(kernel)
     count = len(kernel.instructions)
     usage = [[column.instructions[n] for column in columns] for n in range(count)]

@@ -11,7 +11,7 @@ class RegionHeading(msgspec.Struct, frozen=True):
     number: int = -1
     """The number of the region, counted from 0 over regions with instructions; -1 for no heading."""
     name: str = ""
-    """The region's name as its marker has it, "" for none."""
+    """The region's name in its marker, "" for none."""
 
 
 class Views(msgspec.Struct, frozen=True, kw_only=True):

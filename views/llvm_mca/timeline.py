@@ -26,7 +26,7 @@ def lines(kernel: t.KernelReport, views: Views) -> Iterator[str]:
         return
     yield "Timeline view:"
     if last >= 10:
-        # Tens of cycles alternate between two lines, to be told apart.
+        # Tens of cycles alternate between two lines, to be distinguishable.
         yield " " * INDEX + "".join(str(cycle % 10) if cycle // 10 % 2 else " " for cycle in range(last + 1))
     yield f"{'Index':<{INDEX}}" + "".join(" " if cycle // 10 % 2 else str(cycle % 10) for cycle in range(last + 1))
     # A dot marks every fifth cycle, and after retirement also the last one.
@@ -66,7 +66,7 @@ def _shown(kernel: t.KernelReport, views: Views) -> tuple[Sequence[t.ColdEvent],
         return shown, True, max([event.retired for event in shown], default=0)
     if len(shown) == len(events):
         return shown, False, limit - 1
-    # What the instructions beyond the limit do before it has columns, too.
+    # Events before the limit have columns even if their instructions are beyond it.
     reached = [getattr(event, stage) for event in events for stage in _STAGES]
     return shown, False, max([cycle for cycle in reached if cycle < limit], default=0)
 

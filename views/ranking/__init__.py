@@ -1,1 +1,1 @@
-"""Views of a ranking: the kernels of a build, what is worth a look first."""
+"""Views of a ranking: the kernels of a build, the most worthwhile first."""

@@ -175,7 +175,7 @@ def gain(saving: r.Saving) -> str:
 
 def command(member: r.Whence) -> str:
     """Return the command that prints the report on a kernel."""
-    # In a file with several reports, each has its line behind the name.
+    # In a file with several reports, each has its line after the name.
     file = re.sub(r":[0-9]+$", "", member.report)
     return f"incc-report --render {shlex.quote(file)} --kernel={shlex.quote(member.kernel_id)}"
 

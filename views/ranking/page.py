@@ -1,7 +1,7 @@
-"""A ranking as one HTML page that needs no other file.
+"""A ranking as one self-contained HTML page.
 
 The table sorts, searches and is filtered by hints and limits; a row opens with its verdict, its advice and the places
-that its kernels come from. Rows beyond MOST stand in a template until they are asked for, so that a build of ten
+that its kernels come from. Rows beyond MOST stay in a template until the user requests them, so that a build of ten
 thousand kernels opens at once.
 """
 

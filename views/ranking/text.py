@@ -79,7 +79,7 @@ def _details(ranking: r.Ranking, layout: Layout, listed: int) -> Iterator[str]:
             yield from layout.wrap(text, "    - ", "      ")
         if around := cells.outer(row, layout):
             yield from layout.wrap(f"Inside the loop at {around}.", "    ", "      ")
-        # Copies of a loop differ in what was compiled.
+        # Copies of a loop differ in their compiled code.
         first = row.members[0]
         where = f"{first.source} ({first.output})" if first.output else first.source
         more = f" and {row.copies - 1} more" if row.copies > 1 else ""

@@ -4,7 +4,7 @@ Unless the user chooses, a text is brief: for each main loop the verdict, a few 
 loop has the other views as well, and among very many each has only its verdict and hints.
 
 Each view is a file of its own in this folder, with a function `lines(unit, kernel, layout)` that yields its lines. It
-lays out what is in the report; the only thing decided there is the width of columns.
+lays out the report's contents, and decides only the width of columns.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show
 
 
 def _closing(units: Sequence[t.UnitReport], layout: Layout, how: str) -> Iterator[str]:
-    """Yield what gains most, and the way to see what a brief text leaves out; nothing after trials."""
+    """Yield the best gains, and the options that show what a brief text omits; nothing after trials."""
     kernels = [kernel for unit in units for kernel in unit.kernels]
     mains = sum(not kernel.role.of for kernel in kernels)
     if not how or any(unit.trials is not None for unit in units):
@@ -156,7 +156,7 @@ def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: Te
 
 
 def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many: bool) -> Iterator[str]:
-    """Yield the overview of a unit, its kernels, and what is not analysed; of trials only what they change.
+    """Yield the overview of a unit, its kernels, and the code that is not analysed; of trials only their changes.
 
     With `many` kernels, each has only a few lines.
     """
@@ -213,7 +213,7 @@ def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: Tex
 def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: TextParts, number: int) -> Iterator[str]:
     """Yield header, verdict and views of a kernel; `number` is that of its row in the overview, 0 for none."""
     yield from header.lines(unit, kernel, layout, number, MOST_HINTS if show.brief else None)
-    # What was asked for by name stays where the summary, which it belongs to, is switched off.
+    # A part of the summary that was requested by name stays even if the summary is switched off.
     order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
     for view in order:
         if (view in show.views or view == "asked") and (kernel.instructions or view == "summary"):

@@ -1,4 +1,4 @@
-"""The instructions of each source line under the line, with its cost: what it takes of that which limits the loop."""
+"""The instructions of each source line under the line, with its cost: its use of the resource that limits the loop."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def _costs(kernel: t.KernelReport) -> tuple[str, list[float]]:
             f"cycles on {what} {names}, which limit{'s' if len(chosen) == 1 else ''} the loop",
             [sum(i.pressure[n] for n in chosen) / len(chosen) for i in instructions],
         )
-    # The front end and retirement take µops, and above all bounds nothing else is known to limit the loop.
+    # The front end and retirement process µops; if the cycles exceed all bounds, no other limit is known.
     each = kernel.dispatch_width
     return f"cycles of the front end, {each} µops each", [i.issue_slots / each for i in instructions]

@@ -84,7 +84,7 @@ class _Columns(msgspec.Struct, frozen=True):
 def _columns(
     together: Sequence[list[int]], resources: Sequence[t.ResourceReport], behind: int, room: int | None
 ) -> _Columns:
-    """Return the columns that fit into the room, which `behind` is a part of."""
+    """Return the columns that fit into the room, which includes that for `behind`."""
     together = list(together)
     while True:
         left = None if room is None else room - behind
@@ -122,7 +122,7 @@ def _legend(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Return names beside each other, with a common stem once: ALU0,3 for ALU0 and ALU3."""
+    """Return names in a row, with a common stem once: ALU0,3 for ALU0 and ALU3."""
     joined, before = "", ""
     for name in names:
         stem = name.rstrip("0123456789")

@@ -68,7 +68,7 @@ def _best(kernels: Sequence[t.KernelReport | None]) -> set[int]:
     """
     exact = {n: k.cycles for n, k in enumerate(kernels) if k and not k.at_least and not _lacking(k)}
     least = min(exact.values(), default=0.0)
-    # As printed: what differs behind the second decimal looks alike.
+    # Compare as printed: values that differ after the second decimal look alike.
     fastest = {n for n, each_cycles in exact.items() if f"{each_cycles:.2f}" == f"{least:.2f}"}
     return fastest if len(fastest) < len(exact) else set()
 
@@ -141,7 +141,7 @@ def _cells(kernel: t.KernelReport) -> list[str]:
         cycles_of(kernel),
         measured(kernel),
         f"{least}{each(elements.cycles)}" if elements else "",
-        # Of what is known alone it would say nothing.
+        # The known value alone would say nothing.
         "-" if unknown else f"{kernel.summary.ipc:.2f}",
         str(kernel.size.issue_slots),
         ports,

@@ -207,7 +207,7 @@ def range_worth_saying(kernel: t.KernelReport) -> t.Range | None:
 
 
 def verdict(kernel: t.KernelReport, layout: Layout, indent: str = "", most_hints: int | None = None) -> Iterator[str]:
-    """Yield the verdict with its range, notes and hints, at most so many."""
+    """Yield the verdict with its range, its notes, and at most a number of hints."""
     text = kernel.verdict
     yield from layout.wrap(text[:1].upper() + text[1:] + ".", indent, indent, style=BOLD)
     for more in (range_worth_saying(kernel), kernel.mispredictions, kernel.measured):

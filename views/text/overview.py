@@ -94,7 +94,7 @@ def row_of(unit: t.UnitReport, kernel: t.KernelReport, numbers: dict[str, int], 
         place = lines if kernel.first_line else kernel.label
     return [
         place,
-        # What a user has marked and named is known by that name.
+        # A kernel that the user has marked and named is shown by that name.
         kernel.name if kernel.kind == "marker" else overview.function,
         _role(kernel, numbers),
         cycles_of(kernel),
@@ -125,7 +125,7 @@ def cycles_of(kernel: t.KernelReport) -> str:
     """Return the prediction or its two ends, with ≥ for a lower bound."""
     spread = kernel.range
     text = f"{(spread.least if spread else kernel.cycles):.2f}"
-    # That there is no upper end is said by the sign already.
+    # The sign shows already that there is no upper end.
     if spread is not None and not (kernel.at_least and spread.most is None):
         most = "?" if spread.most is None else f"{spread.most:.2f}"
         text = f"{spread.least:.2f}–{most}"

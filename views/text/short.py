@@ -12,7 +12,7 @@ INDENT = "   "
 
 
 def lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, most_hints: int) -> Iterator[str]:
-    """Yield the lines on the kernels with these numbers, which are alike, with so many hints at most."""
+    """Yield the lines on the kernels with these numbers, which are alike, with at most a number of hints."""
     kernel = unit.kernels[numbers[0] - 1]
     title = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {header.title(kernel, layout)}"
     yield from layout.wrap(title, "", INDENT, style=BOLD)

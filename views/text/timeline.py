@@ -1,6 +1,6 @@
 """llvm-mca's timeline of the first iterations: a line for each instruction, a column for each cycle.
 
-With µops, instructions of several µops have a line for each, and letters show what a µop waits for.
+With µops, an instruction of several µops has a line for each, and letters show the resource that a µop waits for.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     yield layout.paint("  Cycles    Gain  The core", BOLD)
     for change in kernel.what_ifs:
         share = percent(change.gained / before).replace("\xa0", " ") if before else ""
-        # What is lost or won by rounding alone is nothing.
+        # A difference by rounding alone is no gain or loss.
         gain = share if abs(change.gained) >= 0.005 else "-"
         row = f"{cycles(change.cycles):>8}  {gain:>6}  "
         text = f"{change.text}{' (requested)' if change.asked else ''}"
