@@ -315,6 +315,10 @@ class Isa:
         """
         raise NotImplementedError
 
+    def written_out(self, text: str) -> str:
+        """Return an assembly text with the same lines that is easier to read, for instance without macros."""
+        return text
+
     def symbols(self, text: str) -> list[str]:
         """Return the words of an instruction that may be symbols, without registers as far as they are recognised."""
         raise NotImplementedError

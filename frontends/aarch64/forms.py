@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from incc.frontends.aarch64.branches import CONDITIONS, SVE_CONDITIONS
+from incc.frontends.aarch64.apple import standard
+from incc.frontends.aarch64.branches import BRANCHES, CONDITIONS, SVE_CONDITIONS
 from incc.frontends.aarch64.operands import Operand, operand, operands_of
 from incc.frontends.isa import word_set
 
@@ -33,7 +34,7 @@ _ALIASES = tuple(
         (r"^not/v", "mvn/v"),
         (r"^ins/v", "mov/v"),
         (r"^umov/(x,v\.d|w,v\.s)\[\]$", r"mov/\1[]"),
-        (r"^dup/([bhsd],|z[^,]*,z[^,]*\[\]$)", r"mov/\1"),
+        (r"^dup/([bhsd],|z[^,]*,(?:z[^,]*\[\]|#)$)", r"mov/\1"),
         # Comparisons of vectors that assemblers write as the opposite one with exchanged operands.
         (r"^(fcm|fac|cmp?)lt/(.*)(,[vz]\.\w+)\3$", r"\1gt/\2\3\3"),
         (r"^(fcm|fac|cmp?)le/(.*)(,[vz]\.\w+)\3$", r"\1ge/\2\3\3"),
@@ -57,6 +58,9 @@ def read(text: str) -> tuple[str, tuple[Operand, ...]]:
     """Return the mnemonic, in lower case, and the operands of a statement. Raises ValueError."""
     mnemonic, *rest = text.split(None, 1) or [""]
     mnemonic = mnemonic.lower()
+    if ("." in mnemonic and mnemonic not in BRANCHES) or mnemonic == "mov":
+        mnemonic, *rest = standard(text).split(None, 1)
+        mnemonic = mnemonic.lower()
     if not _MNEMONIC(mnemonic):
         raise ValueError(f"{text.strip()!r} is not an instruction")
     return mnemonic, operands_of(mnemonic, " ".join(rest).strip())

@@ -125,6 +125,11 @@ class _AArch64(Isa):
             return kind, ""
         return kind, jump_target(operand.rpartition(",")[2].strip())
 
+    def written_out(self, text: str) -> str:
+        from incc.frontends.aarch64.written_out import written_out
+
+        return written_out(text)
+
     def symbols(self, text: str) -> list[str]:
         return re.findall(_SYMBOLS, text)
 

@@ -110,8 +110,19 @@ def _decoded(
                 refused.append(Refused(line, text, "macros are not expanded"))
                 continue
             try:
-                instructions.append(decode(text, line, LENGTH * len(instructions)))
+                instruction = decode(text, line, LENGTH * len(instructions))
             except ValueError as error:
                 refused.append(Refused(line, text, str(error)))
+                continue
+            if _uses_matrix(instruction):
+                refused.append(Refused(line, text, f"{text!r} belongs to SME, which no model covers"))
+            else:
+                instructions.append(instruction)
         previous = line
     return instructions, refused
+
+
+def _uses_matrix(instruction: Instruction) -> bool:
+    """Return True for an instruction of the Scalable Matrix Extension."""
+    matrices = any(access.register.root in ("za", "zt0") for access in instruction.registers)
+    return matrices or instruction.mnemonic in ("smstart", "smstop")

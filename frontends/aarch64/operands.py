@@ -12,6 +12,7 @@ from functools import lru_cache
 import msgspec
 
 from incc.frontends.aarch64.branches import CONDITIONS
+from incc.frontends.asm.expressions import NotAnExpressionError, expression
 from incc.frontends.isa import split_operands, word_set
 from incc.frontends.kernel import Register
 
@@ -24,6 +25,7 @@ _PREFETCH = re.compile(r"r?prf(m|um|[bhwd])$")
 _PATTERN = re.compile(r"(pow2|vl\d+|mul[34]|all)$")
 _SHIFT = re.compile(r"(lsl|lsr|asr|ror|msl|[us]xt[bhwx]|mul)(?:\s+#?(.+))?$")
 _NUMBER = re.compile(r"[-+]?(?:0x[\da-f]+|\d[\d.]*(?:e[-+]?\d+)?)$")
+_CALCULATION = re.compile(r"[-+~(]*\d[\w+*/%&|^~()<> \t-]*$")
 _INTEGER = re.compile(r"[-+]?(?:0x[\da-f]+|\d+)$")
 
 _ALIASES = {"lr": "x30", "fp": "x29", "ip0": "x16", "ip1": "x17"}
@@ -135,7 +137,7 @@ def _plain(text: str) -> Operand | None:
     found = _register(lower.removesuffix("!"))
     if found is not None:
         return found
-    if text.startswith(("#", ":")) or _NUMBER.match(lower):
+    if text.startswith(("#", ":")) or _NUMBER.match(lower) or (_CALCULATION.match(text) and constant(text) is not None):
         return Operand(text=text, shape="#", value=number(lower))
     shift = _SHIFT.match(lower)
     if shift:
@@ -160,7 +162,18 @@ def _name_shape(text: str, mnemonic: str) -> str:
 def number(text: str) -> int | None:
     """Return the value of an integer, with or without `#`, None for another text."""
     text = text.removeprefix("#")
-    return int(text, 0) if _INTEGER.match(text) and not re.match(r"[-+]?0\d", text) else None
+    if _INTEGER.match(text):
+        return int(text, 0) if not re.match(r"[-+]?0\d", text) else None
+    return constant(text) if _CALCULATION.match(text) else None
+
+
+def constant(text: str) -> int | None:
+    """Return the value of an expression of integers, None for another text."""
+    try:
+        value = expression(text)
+    except NotAnExpressionError:
+        return None
+    return value if isinstance(value, int) else None
 
 
 def _register(text: str) -> Operand | None:

@@ -121,7 +121,9 @@ def parse(text: str, isa_name: str = "") -> Assembly:
     Text that cannot be parsed counts as an instruction, which a decoder will refuse. Raises ValueError for an unknown
     name.
     """
-    return _Parser(text, isa_name or detect(text)).parse(text)
+    isa_name = isa_name or detect(text)
+    text = isa(isa_name).written_out(text)
+    return _Parser(text, isa_name).parse(text)
 
 
 class _Parser:

@@ -18,10 +18,10 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from incc.frontends.asm.expressions import Expression, evaluate
 from incc.frontends.isa import POINTERS, Place, Terms, words
 from incc.frontends.kernel import Affine, Instruction, MemoryAccess
 from incc.frontends.x86.decode import native_of, register_of
-from incc.frontends.x86.expressions import Expression, evaluate
 from incc.frontends.x86.kept import keep
 from incc.frontends.x86.statements import read_statement
 

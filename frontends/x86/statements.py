@@ -7,9 +7,9 @@ import re
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.asm.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.isa import split_operands
 from incc.frontends.x86.assembler import NARROW_TARGET
-from incc.frontends.x86.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.x86.kept import keep
 
 

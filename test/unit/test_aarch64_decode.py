@@ -14,6 +14,7 @@ from incc.frontends.aarch64.branches import BRANCHES
 from incc.frontends.aarch64.decode import decode
 from incc.frontends.aarch64.forms import read
 from incc.frontends.aarch64.rules import RULES, is_known, names_of
+from incc.frontends.aarch64.written_out import written_out
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, marked_regions
 from incc.frontends.isa import isa
@@ -285,7 +286,7 @@ def kernels(text: str) -> list[KernelCode]:
 
 def test_a_loop_with_statements_that_are_none() -> None:
     (kernel,) = kernels(
-        "\t.macro twice\n\tnop\n\t.endm\n.L1:\n\tldr d0, [x0], 8 // a comment\n\tfoo x1, x2; twice\n\tadd x3,,\n"
+        "\t.macro twice\n\t.if 1\n\t.endm\n.L1:\n\tldr d0, [x0], 8 // a comment\n\tfoo x1, x2; twice\n\tadd x3,,\n"
         "\tsubs x4, x4, 1\n\tb.ne .L1\n"
     )
     assert [(i.text, i.line, i.offset) for i in kernel.instructions] == [
@@ -329,3 +330,85 @@ def test_markers(begin: str, end: str) -> None:
     regions = marked_regions(parse(text))[0]
     (kernel,) = isa("aarch64").decode_regions(text, regions, "x.s")
     assert [i.mnemonic for i in kernel.instructions] == ["add", "fmul"]
+
+
+@pytest.mark.parametrize(
+    ("apple", "arm"),
+    [
+        ("fmla.2d v0, v1, v2", "fmla v0.2d, v1.2d, v2.2d"),
+        ("FMLA.4S V0, V1, V2[1]", "fmla v0.4s, v1.4s, v2.s[1]"),
+        ("smull2.4s v0, v1, v2", "smull2 v0.4s, v1.8h, v2.8h"),
+        ("uaddw.2d v0, v1, v2", "uaddw v0.2d, v1.2d, v2.2s"),
+        ("xtn2.8h v0, v1", "xtn2 v0.8h, v1.4s"),
+        ("uadalp.2d v0, v1", "uadalp v0.2d, v1.4s"),
+        ("udot.4s v0, v1, v2[1]", "udot v0.4s, v1.16b, v2.4b[1]"),
+        ("addv.4s s0, v1", "addv s0, v1.4s"),
+        ("tbl.8b v0, { v1, v2 }, v3", "tbl v0.8b, { v1.16b, v2.16b }, v3.8b"),
+        ("st1.d {v0}[1], [x0]", "st1 {v0.d}[1], [x0]"),
+        ("ld1.4s {v1, v2}, [x0], #32", "ld1 {v1.4s, v2.4s}, [x0], #32"),
+        ("dup.4s v0, v1[2]", "dup v0.4s, v1.s[2]"),
+        ("mov d0, v1[1]", "mov d0, v1.d[1]"),
+        ("movi.2d v0, #0000000000000000", "movi v0.2d, #0000000000000000"),
+    ],
+)
+def test_apples_syntax(apple: str, arm: str) -> None:
+    one, other = decode(apple), decode(arm)
+    assert (one.form, one.registers, one.memory) == (other.form, other.registers, other.memory)
+
+
+def test_names_and_constants_of_the_assembler() -> None:
+    text = (
+        "\t.set SIZE, 8\nCOUNT = SIZE * 2\nacc .req d0\nvec .req v1\n.L1:\n\tldr d1, [x1], SIZE\n"
+        "\tfadd acc, acc, d1 // acc\n\tadd x3, x3, #(COUNT+1)\n\tfmla vec.2d, v2.2d, v3.2d\n\t.inst 0x1e622821\n"
+        "\tb.ne .L1\n"
+    )
+    (kernel,) = isa("aarch64").decode_regions(text, innermost_loops(parse(text, "aarch64"))[0], "")
+    assert kernel.refused == ()
+    assert [(i.line, " ".join(i.text.split())) for i in kernel.instructions] == [
+        (6, "ldr d1, [x1], 8"),
+        (7, "fadd d0, d0, d1"),
+        (8, "add x3, x3, #(16+1)"),
+        (9, "fmla v1.2d, v2.2d, v3.2d"),
+        (10, "fadd d1, d1, d2"),
+        (11, "b.ne .L1"),
+    ]
+    assert kernel.instructions[2].immediate == 17
+
+
+def test_macros_and_repetitions_are_written_out_in_place() -> None:
+    text = (
+        ".macro pair a, b=d9, off\n ldr \\a, [x1, #\\off]\n ldr \\b, [x1, #\\off+8]\n.endm\n"
+        ".macro twice reg:req\n pair d4, off=16\n fadd \\reg, \\reg, d4 // sum\n.endm\n"
+        "twice d7\nl: pair d1 d2 0\n.rept 2\n nop\n.endr\n.irp r, 3, 4\n add x\\r, x\\r, 1\n.endr\n"
+    )
+    written = written_out(text)
+    assert [" ".join(line.split()) for line in written.split("\n")] == [
+        *[""] * 8,
+        "ldr d4, [x1, #16]; ldr d9, [x1, #16+8]; fadd d7, d7, d4",
+        "l: ldr d1, [x1, #0]; ldr d2, [x1, #0+8]",
+        *("nop; nop", "", ""),
+        *("add x3, x3, 1; add x4, x4, 1", "", "", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".macro r\nr\n.endm\nr\n",  # endless
+        ".macro c x\n.if \\x\nnop\n.endif\n.endm\nc 1\n",
+        ".rept 1000000\nnop\n.endr\n",
+        ".macro never\nnop\n",
+        ".rept N\nnop\n.endr\n",
+    ],
+)
+def test_what_cannot_be_written_out_stays(text: str) -> None:
+    assert written_out(text).count("\n") == text.count("\n")
+    assert "nop; nop" not in written_out(text)
+
+
+def test_the_matrix_extension_is_refused() -> None:
+    text = ".L1:\n\tfmopa za0.s, p0/m, p1/m, z0.s, z1.s\n\tsubs x0, x0, #1\n\tb.ne .L1\n"
+    (kernel,) = isa("aarch64").decode_regions(text, innermost_loops(parse(text, "aarch64"))[0], "")
+    assert [r.message for r in kernel.refused] == [
+        "'fmopa za0.s, p0/m, p1/m, z0.s, z1.s' belongs to SME, which no model covers"
+    ]

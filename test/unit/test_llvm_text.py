@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from incc.driver.pipeline import analyze_units
+from incc.frontends.asm.expressions import NotAnExpressionError, evaluate, expression, shown
 from incc.frontends.isa import Effects, isa, split_operands
 from incc.frontends.kernel import Instruction, KernelCode, Region
 from incc.frontends.unit import Unit
 from incc.frontends.x86.decode import decode
-from incc.frontends.x86.expressions import NotAnExpressionError, evaluate, expression, shown
 from incc.frontends.x86.kernels import decode_regions
 from incc.frontends.x86.llvm.text import printed
 from incc.frontends.x86.statements import Names

@@ -14,10 +14,10 @@ from typing import Any
 from iced_x86 import Decoder, MemorySizeExt, OpKind, RoundingControl
 from msgspec.structs import replace
 
+from incc.frontends.asm.expressions import Expression, evaluate, has_symbols, shown
 from incc.frontends.isa import word_set, words
 from incc.frontends.kernel import Instruction
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
-from incc.frontends.x86.expressions import Expression, evaluate, has_symbols, shown
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, constants
 from incc.frontends.x86.kept import Lines, keep
 from incc.frontends.x86.statements import Names, TextOnlyParts, read_statement
