@@ -3,6 +3,8 @@
 A find is a traceback, a signal, an undocumented exit status, more than 10 seconds of the processor, more than 1 GiB of
 memory, temporary files or processes left behind, or another result when the same is run again; of incc another exit
 status or object than the compiler's. Each find is made small and written to test/fuzz/finds, where pytest replays it.
+
+PATH has to begin with build/dev/bin or .venv/bin of the tree.
 """
 
 from __future__ import annotations

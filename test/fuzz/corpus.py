@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,17 @@ CORES = (
     "x86-64-v3", "knl", "alderlake", "haswell", "znver2", "slm", "rocketlake",
 )  # fmt: skip
 SIX_CORES = "skylake,znver4,icelake-server,btver2,alderlake,haswell"
-ARM_CORES = ("neoverse-n1", "cortex-a72", "apple-m1")
+ARM_CORES = (
+    "neoverse-v2", "neoverse-n1", "cortex-a72", "apple-m1", "a64fx", "ampere1", "neoverse-n2", "neoverse-v1",
+    "thunderx2t99", "tsv110",
+)  # fmt: skip
+_ARM = ("-target", "aarch64-linux-gnu")
+_ARM_FLAGS = (
+    "-O2",
+    "-O3 -g -march=armv8.2-a+sve",
+    "-Ofast -march=armv9-a",
+    "-O1 -march=armv8.1-a -mbranch-protection=standard",
+)
 
 
 def _made(commands: dict[str, list[str]], sources: dict[str, str]) -> dict[str, bytes]:
@@ -67,7 +78,9 @@ def objects(container: str) -> dict[str, bytes]:
     elf["shared.so"] = ["gcc", "-O2", "-g", "-shared", "-fPIC", "1.c"]
     elf["marked.o"] = ["as", "marked.s"]
     elf["marked.exe"] = ["ld", "marked.o"]
-    elf["arm.o"] = [clang, "-target", "aarch64-linux-gnu", "-O2", "-g", "-c", "0.c"]
+    for n, given in enumerate(_ARM_FLAGS):
+        elf[f"arm{n}.o"] = [clang, *_ARM, *given.split(), "-c", f"{n}.c"]
+    elf["arm.so"] = [clang, *_ARM, "-O2", "-g", "-shared", "-fPIC", "-nostdlib", "-fuse-ld=lld", "3.c"]
     elf["small.o"] = ["gcc", "-m32", "-O2", "-c", "0.c"]
     commands = {
         "elf": elf,
@@ -96,15 +109,25 @@ def objects(container: str) -> dict[str, bytes]:
 
 
 @functools.cache
+def arm_words() -> list[int]:
+    """Return the instructions of AArch64 in the objects, each once, as numbers."""
+    from incc.frontends.elf import read_elf
+
+    contents = [bytes(read_elf(data).content(".text")) for name, data in objects("elf").items() if name[:3] == "arm"]
+    return sorted({word for code in contents for (word,) in struct.iter_unpack("<I", code[: len(code) // 4 * 4])})
+
+
+@functools.cache
 def assembly() -> dict[str, bytes]:
     """Return what gcc and clang make of loops, by name."""
     sources = _C_FILES | {path.name: path.read_text() for path in sorted((ROOT / "bench/functions").glob("*.c"))[:12]}
     clang = _clang()
-    commands = {"arm.s": [clang, "-target", "aarch64-linux-gnu", "-O2", "-g", "-S", "0.c"]}
+    commands = {}
     for number, source in enumerate(sources):
         flags = ("-O2", "-O3 -g -mavx2", "-O3 -mavx512f", "-O1 -masm=intel -ffunction-sections")[number % 4].split()
         commands[f"gcc{number}.s"] = ["gcc", *flags, "-S", source]
         commands[f"clang{number}.s"] = [clang, *flags, "-S", source]
+        commands[f"arm{number}.s"] = [clang, *_ARM, *_ARM_FLAGS[number % 4].split(), "-S", source]
     return _made(commands, sources)
 
 

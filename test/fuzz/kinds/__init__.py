@@ -26,6 +26,7 @@ from test.fuzz.runs import Run
 KINDS: dict[str, Callable[[], st.SearchStrategy[Run]]] = {
     "machine-code": machine_code.runs,
     "assembly": assembly.runs,
+    "aarch64": assembly.arm_runs,
     "compiled": compiled.runs,
     "elf": lambda: objects.runs("elf"),
     "coff": lambda: objects.runs("coff"),

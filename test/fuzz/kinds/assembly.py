@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from hypothesis import strategies as st
 
 from test.fuzz.corpus import cases
-from test.fuzz.kinds.common import cores, many, views, ways
+from test.fuzz.kinds.common import arm_cores, cores, many, views, ways
 from test.fuzz.kinds.options import some_options
-from test.fuzz.kinds.tokens import DIRECTIVES, MARKERS, NUMBERS, PIECES, REGISTERS
+from test.fuzz.kinds.tokens import (
+    ARM_OPERANDS,
+    ARM_REGISTERS,
+    DIRECTIVES,
+    MARKERS,
+    NUMBERS,
+    PIECES,
+    REGISTERS,
+)  # fmt: skip
 from test.fuzz.mutation import LONGEST, changed_text
 from test.fuzz.runs import Run
 
@@ -68,6 +77,68 @@ def statements(draw: st.DrawFn) -> str:
     if draw(st.integers(0, 19)) == 19:  # as Intel writes it
         text = text.translate(str.maketrans("()", "[]", "%$"))
     return text
+
+
+@functools.cache
+def _arm_forms() -> list[str]:
+    """Return the forms of a model: `fmla/v.4s,v.4s,v.s[]`, `ldr/x,[x,x,lsl#]`."""
+    from incc.models.loading import load
+
+    return sorted(load("neoverse-v2").entry_keys())
+
+
+@st.composite
+def _arm_statements(draw: st.DrawFn) -> str:
+    """Return an instruction: a form with registers and numbers, most of them valid, or its mnemonic with anything."""
+    form = draw(st.sampled_from(_arm_forms()))
+    mnemonic, _, text = form.partition("/")
+    if not draw(st.integers(0, 3)):
+        return f"{mnemonic}\t{', '.join(draw(st.lists(_arm_operands, max_size=4)))}"
+
+    number = draw(st.sampled_from(("0", "1", "2", "3", "8", "16", "-1", "4096")))
+    register = draw(st.integers(0, 7))
+    text = text.replace("[]", f"[{number}]")
+    text = re.sub(
+        r"\{([vz])(\.\w+)\*(\d)\}", lambda m: "{" + ", ".join(f"{m[1]}{n}{m[2]}" for n in range(int(m[3]))) + "}", text
+    )
+    text = re.sub(r"(?<![./\w])([xwvzpbhsdq])(?=[.,/\]]|$)", rf"\g<1>{register}", text)
+    text = re.sub("(mul|lsl|lsr|asr|ror|[us]xt[bhwx])?#", lambda m: f"{m[1] or ''} #{number}", text)
+    for name, value in (
+        ("pattern", "vl4"),
+        ("prfop", "pldl1keep"),
+        ("cond", "eq"),
+        ("label", ".L0"),
+        ("vl]", "mul vl]"),
+    ):
+        text = text.replace(name, value)
+    return f"{mnemonic}\t{text}"
+
+
+_arm_addresses = st.tuples(
+    st.sampled_from(("x0", "x1", "sp", "z0.d", "w3", "xzr", "x30")),
+    st.sampled_from(
+        ("", ", #8", ", x2", ", x2, lsl #3", ", w2, sxtw #2", ", #1, mul vl", ", z1.d, lsl #3", ", :lo12:a", ", #-256")
+    ),
+    st.sampled_from(("]", "]", "]", "]!", "], #16", "], x2", "", "]]")),
+).map(lambda parts: "[" + "".join(parts))
+_arm_operands = st.one_of(
+    st.sampled_from(ARM_REGISTERS),
+    st.sampled_from(ARM_REGISTERS),
+    st.sampled_from(NUMBERS).map("#{}".format),
+    _arm_addresses,
+    st.sampled_from(ARM_OPERANDS),
+)
+
+
+@st.composite
+def arm_programs(draw: st.DrawFn) -> bytes:
+    """Return assembly for AArch64 by a grammar that goes wrong now and then."""
+    line = st.one_of(
+        st.sampled_from((".L0:", "f:", "// LLVM-MCA-BEGIN", ".inst 0xd503201f", "1:")), *[_arm_statements()] * 6
+    )
+    lines = draw(many(line, 40))
+    end = draw(st.sampled_from(("", "\n\tb.ne .L0", "\n\tcbnz x0, .L0", "\n\tb 1b")))
+    return b".L0:\n\tadd x0, x0, #1\n" + ("\n".join(lines) + end).encode("utf-8", "surrogateescape") + b"\n"
 
 
 _lines = st.one_of(
@@ -139,6 +210,17 @@ _faces = st.sampled_from(((), ("--compat",)))
 @st.composite
 def _texts(draw: st.DrawFn) -> Run:
     text = draw(st.one_of(programs(), programs(), _mixed(), _mixed(), _much(), st.binary(max_size=300)))
+    return draw(_on_a_core(text, cores))
+
+
+@st.composite
+def arm_runs(draw: st.DrawFn) -> Run:
+    """Return runs on assembly for AArch64."""
+    return draw(_on_a_core(draw(arm_programs()), arm_cores))
+
+
+@st.composite
+def _on_a_core(draw: st.DrawFn, text: bytes, cores: st.SearchStrategy[str]) -> Run:
     if draw(st.integers(0, 5)) == 5:
         return Run(
             command="incc-scan",

@@ -25,7 +25,8 @@ VALUES = (
 values = st.sampled_from(VALUES)
 cores = st.sampled_from(CORES)
 some_cores = st.sampled_from((*CORES * 4, *ARM_CORES))
-"""Cores, a few of them of Arm, whose code cannot be decoded yet."""
+"""Cores, a few of them of Arm."""
+arm_cores = st.sampled_from(ARM_CORES)
 conditions = st.sampled_from(
     ("cycles > 1", "cycles > 1 and not (bound == 1)", "has('gather')", "headroom > 0.3", "cycles_b > 1.1*cycles_a", "(")
 )

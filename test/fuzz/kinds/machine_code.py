@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from test.fuzz.corpus import ARM_CORES, SIX_CORES
-from test.fuzz.kinds.common import cores, many, views, ways
+from test.fuzz.corpus import ARM_CORES, SIX_CORES, arm_words
+from test.fuzz.kinds.common import arm_cores, cores, many, views, ways
 from test.fuzz.mutation import changed_text
 from test.fuzz.runs import Run
 
@@ -34,12 +34,43 @@ def _loop(draw: st.DrawFn) -> bytes:
 
 
 block = st.one_of(_loop(), _instruction(), st.binary(min_size=1, max_size=64))
-_arm_block = st.lists(st.binary(min_size=4, max_size=4), min_size=1, max_size=12).map(b"".join)
+
+
+@st.composite
+def _arm_word(draw: st.DrawFn) -> bytes:
+    """Return an instruction of AArch64: one that a compiler uses, with up to three other bits, or any four bytes."""
+    if not arm_words() or not draw(st.integers(0, 9)):
+        return draw(st.binary(min_size=4, max_size=4))
+    word = draw(st.sampled_from(arm_words()))
+    for bit in draw(st.lists(st.integers(0, 31), max_size=3)):
+        word ^= 1 << bit
+    return word.to_bytes(4, "little")
+
+
+@st.composite
+def _arm_loop(draw: st.DrawFn) -> bytes:
+    """Return a block that ends in a jump to its start: b, b.ne, cbnz, tbz."""
+    body = draw(st.lists(_arm_word(), min_size=1, max_size=10))
+    back = -len(body) & 0x7FFFF
+    jump = draw(
+        st.sampled_from(
+            (
+                0x14000000 | (back | 0x3F80000),
+                0x54000001 | back << 5,
+                0xB5000000 | back << 5,
+                0x36000000 | (back & 0x3FFF) << 5,
+            )
+        )
+    )
+    return b"".join((*body, jump.to_bytes(4, "little")))
+
+
+_arm_block = st.one_of(_arm_loop(), _arm_loop(), st.lists(_arm_word(), min_size=1, max_size=12).map(b"".join))
 
 
 @st.composite
 def _many(draw: st.DrawFn) -> Run:
-    blocks, on = (block, SIX_CORES) if draw(st.integers(0, 19)) else (_arm_block, ",".join(ARM_CORES))
+    blocks, on = (block, SIX_CORES) if draw(st.integers(0, 2)) else (_arm_block, ",".join(ARM_CORES))
     text = "".join(f"{data.hex()}\n" for data in draw(many(blocks, 40)))
     format_ = draw(st.sampled_from(("text", "json")))
     args = (f"--mcpu={on}", "-j1", "--input-format=hex", f"--format={format_}", "blocks.hex")
@@ -48,12 +79,13 @@ def _many(draw: st.DrawFn) -> Run:
 
 @st.composite
 def _one(draw: st.DrawFn) -> Run:
-    data = draw(st.one_of(block, st.lists(block, max_size=20).map(b"".join)))
+    each, cores_of = (block, cores) if draw(st.integers(0, 3)) else (_arm_block, arm_cores)
+    data = draw(st.one_of(each, st.lists(each, max_size=20).map(b"".join)))
     if draw(st.booleans()):
         data = draw(changed_text(data.hex(" ").encode(), most=2))
-        args = (f"-mcpu={draw(cores)}", "--hex", *draw(views))
+        args = (f"-mcpu={draw(cores_of)}", "--hex", *draw(views))
     else:
-        args = (f"-mcpu={draw(cores)}", "--raw", *draw(views))
+        args = (f"-mcpu={draw(cores_of)}", "--raw", *draw(views))
     if draw(st.booleans()):
         return Run(command="incc-mca", args=(*args, "code"), files={"code": data}, **draw(ways()))
     return Run(command="incc-mca", args=args, stdin=data, **draw(ways()))

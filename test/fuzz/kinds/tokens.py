@@ -22,6 +22,17 @@ REGISTERS = (
     "cr0", "dr7", "bnd0", "tmm1", "r16", "r31d", "riz", "eiz", "nosuch",
 )  # fmt: skip
 
+ARM_REGISTERS = (
+    "x0", "x1", "w2", "xzr", "wzr", "sp", "wsp", "x30", "x31", "w17", "d0", "s1", "h2", "b3", "q4", "v0.2d", "v1.4s",
+    "v2.8h", "v3.16b", "v4.d[1]", "v5.s[3]", "v31.b[15]", "v6", "z0.d", "z1.s", "z2.b", "z31", "p0", "p1/m", "p2/z",
+    "p7.b", "p15.d", "nosuch", "x32", "v0.3s", "z0.q", "za0h.s[w12, 0]",
+)  # fmt: skip
+ARM_OPERANDS = (
+    "{v0.2d}", "{v0.4s, v1.4s}", "{ v0.16b - v3.16b }, [x0], #64", "{z0.d}", "{z0.d - z3.d}", "{v0.s}[1]", "eq", "ne",
+    "nzcv", "lsl #2", "lsl #99", "uxtw #2", "sxtx", "mul vl", "all", "pow2", "vl8", "pldl1keep", "ish", ".L0", "f",
+    "1b", ":lo12:a", ":got:b", "#1.5", "#0x1p3", "#-0.0", "", "//", "@",
+)  # fmt: skip
+
 NUMBERS = ("0", "1", "-1", "8", "0x7f", "255", "65536", "-2147483648", "0x7fffffffffffffff", "0xffffffffffffffff",
             "1<<63", "~0", "a", "a+1", "a-b", ".L0", "f@PLT", "x@GOTPCREL", "(((2)))", "0ffh", "1b", "-(-1)",
             "123456789012345678901234567890")  # fmt: skip
