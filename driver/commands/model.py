@@ -18,14 +18,14 @@ from incc.driver.cores import named_cores
 from incc.driver.coverage import CoverageError, RefusedCode, Used, measure, read_assembly, read_hex
 from incc.driver.deliver import write_rendered
 from incc.driver.instructions import matching, near
-from incc.driver.messages import fail, run_command
+from incc.driver.messages import fail, run_command, tell_printable
 from incc.driver.model_views import by_core
 from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
 from incc.models.model import MachineModel, ModelError
 from incc.report.instructions import SORTS, InstructionTable, instruction_table
 from incc.views.instructions import lines as instruction_lines
-from incc.views.layout import Layout
+from incc.views.layout import Layout, harmless
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ def _write(args: argparse.Namespace, lines: Callable[[Layout], Iterable[str]], d
             from incc.views.json import render as render_json
 
             return render_json(document())
-        return "".join(f"{line}\n" for line in lines(Layout(width, colour)))
+        return "".join(f"{harmless(line, colour)}\n" for line in lines(Layout(width, colour)))
 
     write_rendered(args.output, render)
 
@@ -225,7 +225,7 @@ def _coverage(args: argparse.Namespace) -> int:
         lambda: {"model": model.name, "coverage": coverage, "refused": refused},
     )
     for each in refused:
-        print(f"{each.place}: {each.message}", file=sys.stderr)
+        tell_printable(f"{each.place}: {each.message}\n")
     return FAILED if args.strict and (coverage.lacking or refused) else OK
 
 
@@ -256,11 +256,11 @@ def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
     for what, why in imported.unmatched:
         reasons[why.partition(":")[0]] = reasons.get(why.partition(":")[0], 0) + 1
         if args.verbose:
-            print(f"not used: {what}: {why}")
+            print(harmless(f"not used: {what}: {why}", False))
     for note in imported.notes:
-        print(note)
+        print(harmless(note, False))
     for skipped in imported.skipped:
-        print(f"skipped: {skipped}")
+        print(harmless(f"skipped: {skipped}", False))
     print(f"{added} forms written to {args.output}, {len(imported.forms) - added} were there already")
     for why, count in sorted(reasons.items()):
         print(f"{count} not used: {why}")
