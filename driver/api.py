@@ -19,7 +19,7 @@ from incc.core import Bounds, Event, Simulation
 from incc.core.analysis import KernelResult
 from incc.core.whatif import CoreChange
 from incc.driver.code import ObjectCode
-from incc.driver.settings import Settings
+from incc.driver.settings import Scope, Settings
 from incc.frontends.unit import Unit
 from incc.models.model import Form, MachineModel
 from incc.report import types as t
@@ -654,7 +654,7 @@ def analyze(
             return _of_source(os.fspath(source), settings)
         return _of_assembly(_assembly(source, name), syntax, settings)
     model = choose_model(settings.core.mcpu, "", settings.core.model_path).model
-    unit, code = reader(source, name, model.isa)
+    unit, code = reader(source, name, model.isa, settings.scope)
     return Report(_Results([analyze_code(unit, of_functions(code, settings.scope.functions), settings)]))
 
 
@@ -823,7 +823,7 @@ def _contents(path: str) -> bytes:
         raise AnalysisError(f"{path}: {error.strerror}") from error
 
 
-def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
+def _machine_code(source: Path | bytes, name: str, isa_name: str, _scope: Scope) -> _Read:
     from incc.driver.code import ObjectCode
     from incc.frontends.isa import DecodeError, isa
     from incc.frontends.unit import Unit
@@ -841,15 +841,13 @@ def _machine_code(source: Path | bytes, name: str, isa_name: str) -> _Read:
         raise AnalysisError(f"{name}: {error}") from error
 
 
-def _object(source: Path | bytes, name: str, _isa_name: str) -> _Read:
+def _object(source: Path | bytes, name: str, _isa_name: str, scope: Scope) -> _Read:
     from incc.driver.code import object_code
-    from incc.driver.settings import Scope
     from incc.frontends.unit import Unit
 
     path = name or "<object>" if isinstance(source, bytes) else os.fspath(source)
-    return Unit(assembly="", assembly_file=name or path, way="object"), object_code(
-        source if isinstance(source, bytes) else path, path, Scope()
-    )
+    code = object_code(source if isinstance(source, bytes) else path, path, Scope(functions=scope.functions))
+    return Unit(assembly="", assembly_file=name or path, way="object"), code
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -17,6 +18,7 @@ from incc.support.errors import AnalysisError
 
 if TYPE_CHECKING:
     from incc.frontends.objects.kernels import KernelSource
+    from incc.frontends.objects.spans import Addresses
 
 ASSEMBLY_ENDINGS = (".s", ".S", ".asm", ".cod")
 
@@ -84,18 +86,55 @@ def object_code(source: str | bytes, name: str, scope: Scope) -> ObjectCode:
     Raises:
         AnalysisError: The object cannot be read.
     """
+    # The code of a large object is read in parts, of which functions that are not wanted are forgotten.
+    parts = object_parts(source, name, scope)
+    code = code_of(source, name, scope, parts[0] if parts else None)
+    for part in parts[1:]:
+        more = code_of(source, name, scope, part)
+        code.kernels.extend(more.kernels)
+        code.left_out.extend(more.left_out)
+        code.sources.extend(more.sources)
+    return code
+
+
+def object_parts(source: str | bytes, name: str, scope: Scope) -> list[Addresses]:
+    """Return the parts in which the loops of a large object are read, none for other objects and spans of code.
+
+    Raises AnalysisError if the object cannot be read.
+    """
+    from incc.frontends.objects.kernels import marked_kernels
+    from incc.frontends.objects.parts import code_parts
+
+    with _named(name):
+        parts = [] if scope.addresses else code_parts(source)
+        if parts and scope.regions == "marked" and ((marked := marked_kernels(source)).kernels or marked.left_out):
+            return []
+        return parts
+
+
+def code_of(source: str | bytes, name: str, scope: Scope, part: Addresses | None) -> ObjectCode:
+    """Return the code of an object as `object_code` does, with a part the loops in that part."""
     from incc.frontends.objects.kernels import addressed_kernels, located_kernels, marked_kernels
 
-    try:
-        if scope.addresses:
+    with _named(name):
+        if part is not None:
+            code = located_kernels(source, part=part)
+        elif scope.addresses:
             code = addressed_kernels(source, scope.addresses)
         elif scope.regions != "marked" or not ((code := marked_kernels(source)).kernels or code.left_out):
             code = located_kernels(source)
+    return of_functions(ObjectCode(code.kernels, code.left_out, code.sources), scope.functions)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Turn errors about an object into AnalysisErrors with its name."""
+    try:
+        yield
     except ObjectError as error:
         raise AnalysisError(f"{name}: {error}") from error
     except OSError as error:
         raise AnalysisError(f"{name}: {error.strerror}") from error
-    return of_functions(ObjectCode(code.kernels, code.left_out, code.sources), scope.functions)
 
 
 def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.driver import UsageError
 from incc.driver.cli.given import Given
-from incc.driver.code import kind_of
+from incc.driver.code import kind_of, object_parts
 from incc.driver.pipeline import analyze_bytes, analyze_object, report_of
-from incc.driver.settings import Settings
+from incc.driver.settings import Scope, Settings
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.support.errors import AnalysisError
 from incc.support.files import read_bytes
+
+if TYPE_CHECKING:
+    from incc.frontends.objects.spans import Addresses
 
 _HEADER = 4096
 """The number of bytes at the start of a file that identify its format."""
@@ -28,14 +33,26 @@ class MachineCode(msgspec.Struct, frozen=True):
     """The name of the input in messages."""
     source: str | bytes = b""
     """The path of an object, or its bytes."""
+    part: Addresses | None = None
+    """A part of a large object, None for all of it."""
     blocks: Sequence[tuple[str, bytes]] | None = None
     """Blocks of code with their names, instead of an object."""
+
+    def in_parts(self, scope: Scope) -> list[MachineCode]:
+        """Return the parts of a large object, else the code itself; functions are chosen from all parts.
+
+        Raises AnalysisError if the object cannot be read.
+        """
+        if self.blocks is not None or scope.functions:
+            return [self]
+        parts = object_parts(self.source, self.name, scope)
+        return [replace(self, name=f"{self.name} ({part})", part=part) for part in parts] or [self]
 
     def report(self, cores: Sequence[Settings]) -> t.AnalysisReport:
         """Return the report, with a unit for each core. Raises AnalysisError."""
         unit = Unit(assembly="", assembly_file=self.name, way="object" if self.blocks is None else "given")
         if self.blocks is None:
-            return report_of(analyze_object(unit, self.source, core) for core in cores)
+            return report_of(analyze_object(unit, self.source, core, self.part) for core in cores)
         return report_of(analyze_bytes(unit, self.blocks, core) for core in cores)
 
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from incc.core.known import Known
     from incc.driver.code import ObjectCode
     from incc.frontends.asm.call_path import Trips
+    from incc.frontends.objects.spans import Addresses
     from incc.report.source.marks import MarkedSelection
     from incc.report.source.selection import Selection
 
@@ -612,20 +613,23 @@ def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> l
     return decode_unit(unit, parsed, regions, markers=False, checked=rest)
 
 
-def analyze_object(unit: Unit, source: str | bytes, settings: Settings) -> UnitResult:
+def analyze_object(unit: Unit, source: str | bytes, settings: Settings, part: Addresses | None = None) -> UnitResult:
     """Analyse a unit whose code is in an object.
 
     Args:
         unit: The unit.
         source: The path of the object, or its bytes.
         settings: The settings of the analysis.
+        part: A part of a large object, None for all of it.
 
     Raises:
         AnalysisError: The object cannot be read, or has code for another instruction set than the model.
     """
-    from incc.driver.code import object_code
+    from incc.driver.code import code_of, object_code
 
-    return analyze_code(unit, object_code(source, unit.assembly_file, settings.scope), settings)
+    name, scope = unit.assembly_file, settings.scope
+    code = code_of(source, name, scope, part) if part is not None else object_code(source, name, scope)
+    return analyze_code(unit, code, settings)
 
 
 def analyze_code(unit: Unit, code: ObjectCode, settings: Settings) -> UnitResult:

@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from incc.support.signals import unfinished
 
@@ -180,6 +180,16 @@ def write_all(descriptor: int, text: str | bytes, patience: float | None = None)
             poll.register(descriptor, select.POLLOUT)
             if not poll.poll(None if patience is None else patience * 1000):
                 raise
+
+
+def has_reader(stream: TextIO | None) -> bool:
+    """Return False if a stream is a pipe whose reader has ended."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno() if stream is not None else -1, 0)
+        return not any(events & select.POLLERR for _, events in poll.poll(0))
+    except (OSError, ValueError):  # a stream without a file, as in tests and notebooks
+        return True
 
 
 def read_input(file: str) -> str:

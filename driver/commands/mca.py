@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ from incc.frontends.isa import DecodeError
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.source.problems import found_problems, shown
-from incc.support.files import text_of, write_file
+from incc.support.files import has_reader, text_of, write_file
 from incc.support.version import __version__
 
 if TYPE_CHECKING:
@@ -191,8 +192,6 @@ class _Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _run(options: McaOptions, settings: Settings) -> int:
-    from incc.driver.deliver import deliver
-
     views = _llvm_views(options.given)
     if views is not None:
         cold = settings.kernel.cold_iterations or settings.report.iterations
@@ -205,16 +204,52 @@ def _run(options: McaOptions, settings: Settings) -> int:
             return 0
         if "LLVM-MCA-LATENCY" in source.text and not options.given["disable-im"]:
             settings = with_values(settings, {"kernel.altered.latencies": latencies(source.text)})
-        report = _report(source, settings)
+        sources = _in_parts(source, settings, options.request())
+        if len(sources) == 1:
+            return _analyse(source, settings, options.request(), views)
+        if options.request().output and not os.path.isdir(options.request().output):
+            write_file(options.request().output, "")
+        appended = replace(options.request(), append=True)
+        statuses = []
+        for part in sources:
+            statuses.append(_analyse(part, settings, appended, views))
+            if not appended.output and not has_reader(sys.stdout):
+                break
+        return max(statuses)
     except AnalysisError as error:
         tell(f"incc-mca: error: {error}\n")
         return getattr(error, "status", 1)
     except UsageError as error:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
+    except OSError as error:
+        tell(f"incc-mca: error: {error.filename}: {error.strerror}\n")
+        return UsageError.status
+
+
+def _in_parts(source: _Source, settings: Settings, request: DeliveryRequest) -> list[_Source]:
+    """Return the parts of a large object, whose reports follow each other, so that memory does not grow with it.
+
+    Other inputs are returned as they are. Raises AnalysisError, and UsageError for what needs all kernels at once.
+    """
+    parts = source.code.in_parts(settings.scope) if source.code is not None else []
+    if len(parts) <= 1:
+        return [source]
+    if request.files or request.kernels or request.places or request.top:
+        raise UsageError(
+            f"{source.name} is analysed in parts, as it is large; --kernel, --detail, --top, pages and graphs need "
+            "--function or --address, or incc-scan"
+        )
+    return [replace(source, name=part.name, code=part) for part in parts]
+
+
+def _analyse(source: _Source, settings: Settings, request: DeliveryRequest, views: Views | None) -> int:
+    """Analyse and report, and return the exit status. Raises AnalysisError."""
+    from incc.driver.deliver import deliver
+
+    report = _report(source, settings)
     for note in model_notes(report):
         tell(f"incc-mca: note: {note}\n")
-    request = options.request()
     if request.where and not any(unit.kernels for unit in selected(report, request.where, 0).units):
         tell(f"incc-mca: note: no kernel meets the condition {request.where.text.strip()}\n")
     undelivered = deliver(report, request, sys.stdout)

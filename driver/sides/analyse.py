@@ -20,6 +20,7 @@ from incc.support.progress import counted
 from incc.support.workers import MOST, WorkerError, in_order
 
 if TYPE_CHECKING:
+    from incc.frontends.objects.spans import Addresses
     from incc.frontends.unit import Unit
 
 AT_A_TIME = 64
@@ -27,12 +28,16 @@ AT_A_TIME = 64
 
 
 class CodePiece(msgspec.Struct, frozen=True, kw_only=True):
-    """Code that one process analyses at a time: assembly, or kernels of an object."""
+    """Code that one process analyses at a time: assembly, kernels of an object, or a part of a large object."""
 
     unit: Unit
     settings: Settings
     code: ObjectCode | None = None
-    """The kernels; None for assembly."""
+    """The kernels; None for assembly and parts of objects."""
+    source: str | bytes = b""
+    """The path or the bytes of the object of a part."""
+    part: Addresses | None = None
+    """The part."""
     ids: tuple[str, ...] = ()
     """The ids of the kernels."""
     notes: tuple[str, ...] = ()
@@ -56,17 +61,19 @@ CODE = Settings(kernel=replace(REPORTED, timeline_iterations=0))
 
 def object_pieces(source: str | bytes, name: str, settings: Settings) -> list[CodePiece]:
     """Return the pieces of an object or program, given as a path or bytes. Raises AnalysisError."""
-    from incc.driver.code import object_code
+    from incc.driver.code import code_of, object_parts
     from incc.driver.pipeline import MOST_WITH_WHAT_IFS, no_what_ifs
     from incc.frontends.unit import Unit
 
-    code = object_code(source, name, settings.scope)
+    unit = Unit(assembly="", assembly_file=name, way="object")
+    many = replace(settings, kernel=replace(settings.kernel, what_ifs=False)), (no_what_ifs(),)
+    if parts := object_parts(source, name, settings.scope):
+        return [CodePiece(unit=unit, settings=many[0], source=source, part=part, notes=many[1]) for part in parts]
+    code = code_of(source, name, settings.scope, None)
     ids = kernel_ids(code.kernels)
     notes: tuple[str, ...] = ()
     if len(code.kernels) > MOST_WITH_WHAT_IFS:
-        settings = replace(settings, kernel=replace(settings.kernel, what_ifs=False))
-        notes = (no_what_ifs(),)
-    unit = Unit(assembly="", assembly_file=name, way="object")
+        settings, notes = many
     pieces: list[CodePiece] = []
     if code.left_out:
         pieces.append(CodePiece(unit=unit, settings=settings, code=replace(code, kernels=[], sources=[]), notes=notes))
@@ -117,14 +124,19 @@ def in_processes(
 
 
 def _analysed(piece: CodePiece) -> Analysed:
+    from incc.driver.code import code_of
     from incc.driver.pipeline import AnalysisError, analyze_code, analyze_unit
 
     try:
-        if piece.code is None:
+        code, ids = piece.code, piece.ids
+        if piece.part is not None:
+            code = code_of(piece.source, piece.unit.assembly_file, piece.settings.scope, piece.part)
+            ids = tuple(kernel_ids(code.kernels))
+        if code is None:
             result = analyze_unit(piece.unit, piece.settings)
         else:
-            result = analyze_code(piece.unit, piece.code, piece.settings)
-            result = replace(result, kernel_ids=piece.ids, notes=piece.notes)
+            result = analyze_code(piece.unit, code, piece.settings)
+            result = replace(result, kernel_ids=ids, notes=piece.notes)
         (unit,) = build_report([unit_report(result)]).units
     except AnalysisError as error:
         return Analysed(entries=[], problem=str(error))

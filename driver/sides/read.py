@@ -289,6 +289,15 @@ class Collected:
         again = next(name for name in ids if ids.count(name) > 1)
         self.notes[f"{printable(where)} has several kernels called {again!r}, which are numbered here."] = None
 
+    def _number_parts(self) -> None:
+        """Give kernels of different parts of an object ids of their own."""
+        of_object: dict[str, list[t.KernelReport]] = {}
+        for entry in self.entries if any(piece.part is not None for piece in self.pieces) else ():
+            of_object.setdefault(entry.unit.assembly_file, []).append(entry.kernel)
+        for kernels in of_object.values():
+            for kernel, name in zip(kernels, distinct([kernel.kernel_id for kernel in kernels]), strict=True):
+                kernel.kernel_id = name
+
     def side(self, scope: Scope, analysed: Iterator[Analysed] = iter(())) -> ComparedBuild:  # noqa: B008
         """Return the side, without a label, restricted to the requested functions.
 
@@ -300,6 +309,7 @@ class Collected:
             self.problem = self.problem or result.problem
             self.take(result.entries, result.left_out, result.note)
         entries = [] if self.problem else self.entries
+        self._number_parts()
         if scope.functions and not self.pieces:
             wanted = choose_functions({e.kernel.function for e in entries}, scope.functions)
             entries = [entry for entry in entries if entry.kernel.function in wanted]

@@ -55,7 +55,9 @@ def object_kernels(source: str | bytes, paces: bool = True) -> tuple[list[Kernel
         ObjectError: if the file is not an object with code that can be decoded.
         OSError: if the file cannot be read.
     """
-    loops = _kernels(read(source), paces)
+    from incc.frontends.objects.parts import with_cuts
+
+    loops = _kernels(with_cuts(read(source)), paces)
     return loops.kernels, loops.left_out
 
 
@@ -81,11 +83,11 @@ def located_kernels(
         ObjectError: if the file is not an object with code that can be decoded.
         OSError: if the file cannot be read.
     """
-    if part is not None:
-        from incc.frontends.objects.parts import part_of
+    from incc.frontends.objects.parts import part_of, with_cuts
 
+    if part is not None:
         return _kernels(part_of(source, _folder(source, folder), part), paces, folders)
-    container = read(source, _folder(source, folder))
+    container = with_cuts(read(source, _folder(source, folder)))
     return _kernels(container if starts is None else _only(container, starts), paces, folders)
 
 

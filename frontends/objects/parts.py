@@ -23,9 +23,6 @@ PART = 1 << 18
 LARGE = 1 << 20
 """Bytes of code in a file that is divided."""
 
-_LONGEST_FUNCTION = 1 << 19
-"""Bytes of code without a symbol from which on functions are looked up in the tables for unwinding."""
-
 
 def code_parts(source: str | bytes) -> list[Addresses]:
     """Return ranges of `Section.debug_address` that divide the code of a large ELF file, none for other files.
@@ -75,7 +72,7 @@ def part_of(source: str | bytes, folder: str, part: Addresses) -> Container:
 
     Raises ObjectError and OSError as `read` does.
     """
-    container = _kept(source, folder) if isinstance(source, str) else _with_cuts(read(source, folder))
+    container = _kept(source, folder) if isinstance(source, str) else with_cuts(read(source, folder))
     if container.mapped is not None:
         container.mapped.madvise(mmap.MADV_DONTNEED)
     return replace(container, sections=tuple([_chosen(section, part) for section in container.sections]))
@@ -83,7 +80,7 @@ def part_of(source: str | bytes, folder: str, part: Addresses) -> Container:
 
 @lru_cache(maxsize=1)
 def _kept(path: str, folder: str) -> Container:
-    return _with_cuts(read(path, folder))
+    return with_cuts(read(path, folder))
 
 
 def _chosen(section: Section, part: Addresses) -> Section:
@@ -97,7 +94,12 @@ def _chosen(section: Section, part: Addresses) -> Section:
     return replace(section, chosen=frozenset([*start, *(at for at, _ in section.functions[low:high]), *cuts]))
 
 
-def _with_cuts(container: Container) -> Container:
+def with_cuts(container: Container) -> Container:
+    """Return a container with the functions that have no symbols, which the tables for unwinding know.
+
+    Without them, such a function is taken for the end of the one before it: where others jump into it, its loops seem
+    to have several entries.
+    """
     table = next((section for section in container.sections if section.name == ".eh_frame_hdr"), None)
     frames = [] if table is None else _frames(table)
     sections = [
@@ -108,11 +110,9 @@ def _with_cuts(container: Container) -> Container:
 
 
 def _cuts(section: Section, frames: list[int]) -> Iterator[int]:
-    """Yield the offsets of functions in long stretches without symbols, or of places where there are none."""
+    """Yield the offsets of functions without symbols, and in long stretches without functions of some other places."""
     known = [0, *(at for at, _ in section.functions), len(section.data)]
     for start, end in pairwise(known):
-        if end - start <= _LONGEST_FUNCTION:
-            continue
         low, high = bisect_right(frames, section.address + start), bisect_left(frames, section.address + end)
         functions = [address - section.address for address in frames[low:high]]
         before = start

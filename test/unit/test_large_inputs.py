@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -13,11 +14,14 @@ import pytest
 import incc
 from incc.driver.commands.mca import main as mca
 from incc.driver.commands.scan import main as scan
+from incc.driver.sides.analyse import CODE
+from incc.driver.sides.read import read_sides
 from incc.frontends.asm.graph import loops
 from incc.frontends.objects import parts
 from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.spans import Addresses
 from incc.support import patience
+from settings_fixtures import settings_with
 
 BENCH = str(pathlib.Path(__file__).parents[2] / "bench")
 
@@ -56,17 +60,24 @@ def kernels(file: pathlib.Path, part: Addresses | None = None) -> list[tuple[obj
     return [(k.name, k.instructions, k.alignment, k.pace) for k in located_kernels(str(file), part=part).kernels]
 
 
+def test_a_library_without_symbols_has_the_same_loops(
+    library: pathlib.Path, tmp_path: pathlib.Path, small_parts: None
+) -> None:
+    """Functions without symbols are told apart by the tables for unwinding, in the whole and in parts."""
+    stripped = tmp_path / "stripped.so"
+    subprocess.run(["strip", "-o", stripped, library], check=True)
+    expected = located_kernels(str(library))
+    whole = located_kernels(str(stripped))
+    assert [k.instructions for k in whole.kernels] == [k.instructions for k in expected.kernels]
+    assert len(whole.left_out) == len(expected.left_out)
+    found = [kernel for part in parts.code_parts(str(stripped)) for kernel in kernels(stripped, part)]
+    assert found == kernels(stripped)
+
+
 def test_parts_of_a_library_have_the_kernels_of_the_whole(library: pathlib.Path, small_parts: None) -> None:
     of_parts = parts.code_parts(str(library))
     assert len(of_parts) > 5
     assert [kernel for part in of_parts for kernel in kernels(library, part)] == kernels(library)
-
-
-def test_parts_of_a_stripped_library_end_at_functions(library: pathlib.Path, small_parts: None) -> None:
-    stripped = library.with_name("stripped.so")
-    subprocess.run(["strip", "-o", stripped, library], check=True)
-    found = [kernel for part in parts.code_parts(str(stripped)) for kernel in kernels(stripped, part)]
-    assert sorted(str(kernel[1:]) for kernel in found) == sorted(str(kernel[1:]) for kernel in kernels(library))
 
 
 @pytest.mark.parametrize("options", [["--format=cycles"], ["--json"], []], ids=["cycles", "json", "text"])
@@ -79,6 +90,37 @@ def test_a_scan_in_parts_is_the_same_in_any_number_of_processes(
         outputs.append(capfd.readouterr())
     assert outputs[0] == outputs[1]
     assert outputs[0].out.count(f"{library} (0x") > 5
+
+
+def test_a_report_in_parts_has_the_kernels_of_the_whole(
+    library: pathlib.Path, small_parts: None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    count = len(located_kernels(str(library)).kernels)
+    assert mca(["-mcpu=skylake", "--auto", "--json", str(library)]) == 0
+    reports = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert len(reports) > 5
+    assert sum(len(report["units"][0]["kernels"]) for report in reports) == count
+    assert mca(["-mcpu=skylake", "--auto", "--function=sum7", str(library)]) == 0
+    assert capfd.readouterr().out.count("sum7") > 0
+    assert mca(["-mcpu=skylake", "--auto", "--top=3", str(library)]) == 2
+    assert "is analysed in parts, as it is large" in capfd.readouterr().err
+    assert [k.function for k in incc.analyze(library, mcpu="skylake", functions=["sum7"]).kernels] == ["sum7"]
+
+
+def test_a_comparison_in_parts_has_the_kernels_of_the_whole(
+    library: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compared() -> list[tuple[str, str, float]]:
+        (side,) = read_sides([str(library)], settings_with(CODE, mcpu="skylake"))
+        assert not side.info.problem
+        return [(e.kernel.kernel_id, e.kernel.role, e.kernel.cycles) for e in side.entries]
+
+    whole = compared()
+    monkeypatch.setattr(parts, "PART", 1000)
+    monkeypatch.setattr(parts, "LARGE", 2000)
+    parts._kept.cache_clear()
+    assert compared() == whole
+    parts._kept.cache_clear()
 
 
 def test_top_keeps_the_same_kernels_however_many_come_later(
