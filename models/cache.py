@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
-from incc.support.trust import cache_home, key_file, make_key, make_private, read_key, seal_of
+from incc.support.trust import cache_home, distrusted, key_file, make_key, make_private, read_key, seal_of
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -72,6 +72,24 @@ def keep(name: str, version: int, content: msgspec.Struct) -> None:
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+
+
+def tables_folder() -> str:
+    """Return the folder of the user's tables, "" if there is none."""
+    home = cache_home(os.environ)
+    folder = os.path.join(home, "tables")
+    return folder if home and os.path.isdir(folder) and not distrusted(folder, private=True) else ""
+
+
+def kept_files() -> list[tuple[str, int]]:
+    """Return the paths and the sizes in bytes of the user's tables, with unfinished ones."""
+    files = []
+    if folder := tables_folder():
+        with contextlib.suppress(OSError), os.scandir(folder) as items:
+            for item in items:
+                if ENDING in item.name and item.is_file(follow_symlinks=False):
+                    files.append((item.path, item.stat(follow_symlinks=False).st_size))
+    return files
 
 
 def _place(name: str) -> tuple[str, bytes]:

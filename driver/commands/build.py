@@ -21,6 +21,7 @@ from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
 from incc.driver.messages import run_command, say
 from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
+from incc.report.wording import counted
 from incc.support import signals
 from incc.support.errors import AnalysisError
 from incc.support.trust import KEY_FILE, key_file, make_key, read_key, user_folder
@@ -159,19 +160,25 @@ def _cmake_folder() -> int:
 
 def _cache(options: argparse.Namespace) -> int:
     from incc.driver.builds.jobs import unit_cache
+    from incc.models.cache import kept_files, tables_folder
 
     units = unit_cache(os.environ)
-    if not units.folder:
-        print("incc-build: no cache: INCC_CACHE is 0, or HOME is not set")
-        return OK
-    if why := units.distrusted:
-        print(f"incc-build: the cache is not used: {units.folder}: {why}")
-        return OK
     if options.clear_cache:
         units.clear()
-    count, size = units.stats()
-    share = 100 * size / units.size if units.size else 100
-    print(f"{units.folder}: {count} units, {size / 1e6:.1f} MB of {units.size / 1e6:.0f} ({share:.0f} %)")
+        for path, _ in kept_files():
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+    if not units.folder:
+        print("incc-build: no cache: INCC_CACHE is 0, or HOME is not set")
+    elif why := units.distrusted:
+        print(f"incc-build: the cache is not used: {units.folder}: {why}")
+    else:
+        number, size = units.stats()
+        share = 100 * size / units.size if units.size else 100
+        print(f"{units.folder}: {number} units, {size / 1e6:.1f} MB of {units.size / 1e6:.0f} ({share:.0f} %)")
+    if folder := tables_folder():
+        sizes = [size for _, size in kept_files()]
+        print(f"{folder}: {counted(len(sizes), 'table')} of models, {sum(sizes) / 1e6:.1f} MB")
     return OK
 
 
