@@ -146,7 +146,7 @@ def main() -> int:
             archive = fetched(project.package, folder)
             within = {place: fetched(package, folder) for place, package in project.within.items()}
         except (OSError, subprocess.CalledProcessError, LookupError) as error:
-            print(f"{name:9} not built: its sources are not to be had: {error}")
+            print(f"{name:9} not built: its sources are not available: {error}")
             continue
         for row in compared(name, project, Sources(archive, within), folder, ways, options, incc):
             rows.append(row)

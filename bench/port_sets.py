@@ -47,7 +47,7 @@ VERDICTS = ("right", "as good", "among", "wrong")
 
 
 def chosen_forms(model: MachineModel, count: int, seed: int, host: bool) -> list[str]:
-    """Forms of a model, by chance, of which copies can stand beside each other and that take a few µops."""
+    """Forms of a model, by chance, whose copies can run together and that take a few µops."""
     found = []
     keys = sorted(model.forms())
     random.Random(seed).shuffle(keys)

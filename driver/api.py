@@ -194,7 +194,7 @@ def figures(instruction: str, mcpu: str = "native", model_path: Sequence[Path] =
 
     Args:
         instruction: As people spell it: with kinds of operands ("vfmadd231pd ymm, ymm, ymm", "imul r64, m") or in
-            assembly of either syntax ("add $1, %rax"). If several forms fit, that which an assembler takes.
+            assembly of either syntax ("add $1, %rax"). If several forms match, the assembler's choice.
         mcpu: Core; "native" for the host.
         model_path: Folders and files of models that are searched first.
 

@@ -80,7 +80,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     start: int
     """The offset of the first byte."""
     end: int
-    """The offset behind the last byte."""
+    """The offset after the last byte."""
     kind: RegionKind
     name: str
     """The name of the region, "" to name it by function and offset."""

@@ -2,7 +2,7 @@
 
 lief reads all formats, but importing it takes 0.6 s of processor time, several times as long as analysing the object
 of a compilation, and it makes an object of each symbol and relocation of a library. This module takes a few
-milliseconds, and reads only the parts that are asked for.
+milliseconds, and reads only the requested parts.
 
 The format is that of the System V ABI (gabi), chapters 4 and 5. All offsets and sizes are checked, because files may
 be damaged or malicious: no file makes the reader use much more memory than its own size.
@@ -44,7 +44,7 @@ class _Class(msgspec.Struct, frozen=True, kw_only=True):
     """The layout of the structures in one of ELF's two classes, of 32 and 64 bits."""
 
     header: Struct
-    """From byte 16 on: the fields behind `e_ident`."""
+    """From byte 16 on: the fields after `e_ident`."""
     section: Struct
     symbol: Struct
     relocation: Struct

@@ -292,7 +292,7 @@ class Code:
         self._decoded: dict[int, Instruction] = {}
         self._relocated = [r.offset for r in section.relocations]
         self.functions: list[tuple[int, int, int]] = []
-        """The offset, the first instruction and that behind the last of each function with instructions."""
+        """The offset, the first instruction and that after the last of each function with instructions."""
         if section.chosen is None:
             self._disassemble(self._cuts)
         else:
@@ -353,7 +353,7 @@ class Code:
         return n if n < len(self.offsets) and self.offsets[n] == offset else -1
 
     def end_of(self, n: int) -> int:
-        """Return the offset behind an instruction."""
+        """Return the offset after an instruction."""
         return self.offsets[n] + self.instruction(n).length
 
     def flow(self, n: int) -> Flow:

@@ -229,7 +229,7 @@ class _Source:
         return statement.start() if statement else None
 
     def end_of(self, at: int) -> int:
-        """Return the offset behind the statement that begins at `at`."""
+        """Return the offset after the statement that begins at `at`."""
         raise NotImplementedError
 
 

@@ -360,7 +360,7 @@ class _Likenesses:
 
 
 class _Builds:
-    """The builds of kernels and their commits: a build replaces another, or exists beside it."""
+    """The builds of kernels and their commits: a build replaces another, or exists in parallel."""
 
     def __init__(self, order: Sequence[int], rows: Iterable[_Row]) -> None:
         self.number = {commit: n for n, commit in enumerate(order)}

@@ -714,7 +714,7 @@ _EXPLAINED = {
     sqlite3.SQLITE_BUSY: "another program has locked it",
     sqlite3.SQLITE_LOCKED: "another program has locked it",
     sqlite3.SQLITE_FULL: "no room is left on the disk",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened, or the files beside it (-wal, -shm) cannot be made",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened, or the files next to it (-wal, -shm) cannot be created",
     sqlite3.SQLITE_TOOBIG: "a report is too large for a database",
 }
 

@@ -1,9 +1,9 @@
 """Files of compiled tables: those that come with incc, and those that are kept for later runs of the user.
 
 A file is a line that names the format and the version of the tables, then a record in MessagePack, which holds data
-alone. Tables that come with incc lie beside its code, and are trusted as it is. Those of the user are in a folder that
-only the user can write to, and each begins with a seal (incc.support.trust) of its content and of the name that it was
-kept under, so that a file that was altered, exchanged or brought from elsewhere counts as missing.
+alone. Tables that come with incc are in the folder of its code, and are trusted as it is. Those of the user are in a
+folder that only the user can write to, and each begins with a seal (incc.support.trust) of its content and of the name
+that it was kept under, so that a file that was altered, exchanged or brought from elsewhere counts as missing.
 """
 
 from __future__ import annotations

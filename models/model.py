@@ -164,7 +164,7 @@ class MachineModel:
     ports: tuple[str, ...]
     """Port names in order."""
     resources: tuple[str, ...]
-    """Exclusive units beside the ports ("0DV")."""
+    """Exclusive units besides the ports ("0DV")."""
     functions: Final[Mapping[str, str]]
     """Port sets by function, written like those of Form.uops ("load", "store_address", "branch_taken")."""
     parameters: Final[Mapping[str, Any]]

@@ -40,7 +40,7 @@ def _matches(form: str, pattern: str) -> bool:
 
 
 def _literal_ends(pattern: str) -> tuple[str, str]:
-    """Return the text before the first special character of a pattern, and behind the last one."""
+    """Return the text before the first special character of a pattern, and after the last one."""
     ends = _ENDS.get(pattern)
     if ends is None:
         places = [at for at in map(pattern.find, _SPECIAL) if at >= 0]

@@ -20,7 +20,7 @@ assembler, or a copy of the object. Names may contain any bytes, as `\udcXX`:
     digest       BLAKE2b digests of files by their names: 16 bytes in hexadecimal
     log          a file for messages, "" for none
 
-In a queue, the file `seal` beside it proves that this user's incc has left the job (seal.py). The worker that takes a
+In a queue, the file `seal` next to it proves that this user's incc has left the job (seal.py). The worker that takes a
 job removes it, even if the analysis fails, since the compilation itself has succeeded.
 """
 
@@ -208,7 +208,7 @@ def run_job(place: str, log: str = "") -> list[str]:
         shown = not job.environment.get("INCC_OUTPUT") and job.environment.get("INCC_ANALYZE", "") in ("1", "-")
         _enter(job)
         limits.limit_memory(job.environment)
-        # Absolute, since the working directory is another one if the folder does not exist any more.
+        # Absolute, since the working directory is another one if the folder no longer exists.
         log = os.path.join(job.folder, log) if log else ""
         _run(job, problems, notes)
     except (JobError, AnalysisError) as error:
@@ -402,7 +402,7 @@ def _linked(
     written = os.stat(os.path.join(job.place, FILE)).st_mtime_ns
     if changed := changed_inputs(dry_run, job.arguments, job.folder, written):
         more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-        raise AnalysisError(f"{changed[0]} after the link{more}; its other inputs cannot be determined any more")
+        raise AnalysisError(f"{changed[0]} after the link{more}; its other inputs can no longer be determined")
     path = os.path.join(job.place, unit.file)
     _check_unchanged(job, unit, path)
     link = find_link(dry_run, job.arguments, job.folder)

@@ -142,7 +142,7 @@ class Queue:
         return aside
 
     def recover(self) -> None:
-        """Put back the jobs of processes that do not exist any more, and remove their incomplete files.
+        """Put back the jobs of processes that no longer exist, and remove their incomplete files.
 
         Raises OSError for folders that `check` refuses.
         """

@@ -388,4 +388,4 @@ def check_targets(targets: Iterable[tuple[str, str]], inputs: Iterable[str] = ()
             if option_of:
                 raise UsageError(f"{option_of} would overwrite {file}")
     except FileNotFoundError:
-        raise UsageError("the working directory does not exist any more; use absolute paths") from None
+        raise UsageError("the working directory no longer exists; use absolute paths") from None

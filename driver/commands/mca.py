@@ -262,7 +262,7 @@ def _analyse(source: _Source, settings: Settings, request: DeliveryRequest, view
 
 def _source(options: McaOptions) -> _Source:
     """Read the input. Raises AnalysisError and UsageError."""
-    if not options.file and options.given["port-model"]:  # "-" is standard input all the same
+    if not options.file and options.given["port-model"]:  # "-" is standard input anyway
         return _Source(name="<stdin>", core_alone=True)
     name = options.file if options.file not in ("", "-") else "<stdin>"
     if is_source(name) and not (options.given["raw"] or options.given["hex"]):

@@ -98,6 +98,6 @@ def _signed(word: int, first: int, bits: int) -> int:
 
 
 def words(code: bytes) -> Iterator[int]:
-    """Yield the words of code; bytes behind the last one are ignored."""
+    """Yield the words of code; bytes after the last one are ignored."""
     whole = len(code) // LENGTH
     return iter(struct.unpack(f"<{whole}I", code[: whole * LENGTH]))

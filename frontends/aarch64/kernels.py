@@ -99,7 +99,7 @@ def _kernel(
 def _decoded(
     lines: Iterable[int], statements: Mapping[int, Sequence[str]], macros: frozenset[str]
 ) -> tuple[list[Instruction], list[Refused]]:
-    """Return the instructions of lines, one behind the other in memory, and the statements that are none."""
+    """Return the instructions of lines, one after the other in memory, and the statements that are none."""
     instructions: list[Instruction] = []
     refused: list[Refused] = []
     previous = 0

@@ -202,7 +202,7 @@ def _register(text: str) -> Operand | None:
 
 
 def _selecting(inside: str | None) -> tuple[Register, ...]:
-    """Return the general-purpose register in the brackets behind a predicate or a matrix."""
+    """Return the general-purpose register in the brackets after a predicate or a matrix."""
     first = _register((inside or "").partition(",")[0].strip())
     return first.registers if first else ()
 

@@ -44,7 +44,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     pair: bool = False
     """Two registers are loaded or stored."""
     registers: int = 1
-    """The last operand before the address stands for so many registers, this one and those behind it."""
+    """The last operand before the address stands for so many registers, this one and the following ones."""
 
 
 RULES: tuple[Rule, ...] = (
@@ -257,7 +257,7 @@ def _by_name() -> dict[str, tuple[Rule, ...]]:
     for rule in RULES:
         for name in names_of(rule.names):
             table.setdefault(name, []).append(rule)
-    # A rule that holds always hides those behind it: rules with a condition come first.
+    # A rule that holds always hides those after it: rules with a condition come first.
     return {name: tuple(sorted(rules, key=lambda rule: not rule.when)) for name, rules in table.items()}
 
 

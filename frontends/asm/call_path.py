@@ -2,7 +2,7 @@
 
 The function's control-flow graph is walked from its entry to its return, with an evaluator of integer code (`Evaluator`
 in `frontends/isa.py`) that tells which branches are taken. Branches that it cannot tell are guessed: a way to further
-loops first, a loop is left after the wanted iterations, then ways without calls, then the code behind the branch.
+loops first, a loop is left after the wanted iterations, then ways without calls, then the code after the branch.
 
 The incoming registers and places in memory that the trip counts depend on are found by a first walk, a trace: all
 arguments are far apart numbers, every loop is left after a few iterations, and the evaluator follows where the
@@ -13,7 +13,7 @@ in between (quotients, remainders, ends of arrays, thresholds). Other arguments 
 for which compilers make special versions.
 
 A trip count in memory may be an element of an array that the loop around goes through, such as the lengths of rows, or
-the places where rows begin. Then the elements behind it have values for the same number of iterations.
+the places where rows begin. Then the following elements have values for the same number of iterations.
 """
 
 from __future__ import annotations
@@ -667,7 +667,7 @@ class CallFollower:
             if count is not None:
                 solved[count.name] = self._shared_value(header, count, wanted)
             elif names and header not in self._bounded:
-                # Its comparisons may be known all the same, and never end it.
+                # Its comparisons may still be known, and never end it.
                 self._unsteady.add(header)
                 self._counted.discard(header)
         return solved

@@ -1,7 +1,7 @@
 """The loops of the assembly that the compiler's plugin describes.
 
 The compiler names the first block of each of its innermost loops `incc.loop.N`, and verbose assembly prints the names
-of blocks behind their labels:
+of blocks after their labels:
 
     .LBB0_4:                                # %incc.loop.0
 
@@ -31,7 +31,7 @@ _FALLEN_INTO = r"^(?:#|//|;|@)+[ \t]*%bb\.\d+:[ \t]*(?:#|//|;|@)+[ \t]*%incc\.lo
 
 
 def named_labels(text: str) -> list[tuple[str, int]]:
-    """Return the labels with the number of a loop behind them, and these numbers, in the order of the text."""
+    """Return the labels followed by the number of a loop, and these numbers, in the order of the text."""
     if "%incc.loop." not in text:
         return []
     return [(label.strip('"'), int(number)) for label, number in re.findall(_NAMED, text, re.MULTILINE)]

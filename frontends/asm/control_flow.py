@@ -62,7 +62,7 @@ class _Resolver:
         self.entry_names: dict[str, int] = {}
         """The numbers of functions by their names."""
         self._place: dict[int, int] = {}
-        """The instruction behind each label."""
+        """The instruction after each label."""
         self._labels_at: dict[int, list[int]] = {}
         """The labels directly before instructions."""
         self._jumped_to: list[set[int]] = []

@@ -13,7 +13,7 @@ import msgspec
 
 from incc.frontends.isa import word_set
 
-# Functions of the C, C++ and Fortran run-time libraries that never return: code behind a call is not reached from it.
+# Functions of the C, C++ and Fortran run-time libraries that never return: code after a call is not reached from it.
 _NO_RETURN = word_set(
     "abort exit _exit _Exit quick_exit pthread_exit longjmp _longjmp siglongjmp __longjmp_chk __stack_chk_fail"
     " __stack_chk_fail_local __chk_fail __fortify_fail __assert_fail __assert_perror_fail __assert __assert_rtn"
@@ -72,11 +72,11 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     taken: tuple[int, ...]
     """The blocks that it jumps to."""
     fall: int
-    """The block behind it if control can run into that, else -1."""
+    """The block after it if control can run into that, else -1."""
 
     @property
     def successors(self) -> tuple[int, ...]:
-        """The blocks that control can go to, the one behind it first."""
+        """The blocks that control can go to, the one after it first."""
         return self.taken if self.fall < 0 or self.fall in self.taken else (self.fall, *self.taken)
 
 
@@ -175,7 +175,7 @@ def build(routines: Sequence[Routine], members: Sequence[int], label: Callable[[
 
 
 def _adjacent(routines: Sequence[Routine], here: int, there: int, members: set[int]) -> bool:
-    """Return True if control that runs over the end of one function enters another one of the same group."""
+    """Return True if control that runs past the end of one function enters another one of the same group."""
     section = routines[here].section
     for number in range(here + 1, there + 1):
         if routines[number].section == section:
@@ -192,7 +192,7 @@ class LoopBody(Set[int]):
     __slots__ = ("_end", "_first", "_order", "_place")
 
     def __init__(self, order: Sequence[int], place: Sequence[int], first: int, end: int) -> None:
-        """Args: nodes in an order; the place of each node in it, -1 for none; the first place, and that behind."""
+        """Args: nodes in an order; the place of each node in it, -1 for none; the first place, and that after it."""
         self._order = order
         self._place = place
         self._first = first
@@ -391,7 +391,7 @@ def loops(
 ) -> tuple[list[NaturalLoop], list[IrreducibleCycle]]:
     """Return the natural loops of a graph by their headers, and the irreducible cycles by their first nodes.
 
-    Nodes that no path from `entries` reaches (landing pads of exceptions, code behind unresolved jumps) are analysed
+    Nodes that no path from `entries` reaches (landing pads of exceptions, code after unresolved jumps) are analysed
     separately, so that an edge from there into a loop does not make it irreducible.
     """
     n = len(successors)
@@ -570,7 +570,7 @@ def _cycles(graph: list[list[int]], order: list[int], nest: _Nest) -> None:
 def _dominance(immediate: Sequence[int], order: Sequence[int]) -> Callable[[int, int], bool]:
     """Return a function that tells whether a node dominates another one, by their places in the tree of dominators.
 
-    `order` has each node behind its dominators.
+    `order` has each node after its dominators.
     """
     below = dict.fromkeys(order, 1)  # the size of each subtree
     for node in reversed(order[1:]):

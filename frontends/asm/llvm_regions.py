@@ -36,7 +36,7 @@ class Message(msgspec.Struct, frozen=True):
 
 # Comments of x86, and strings and character constants, inside of which none begins.
 _TOKENS = r"""(?s)"(?:[^"\\\n]|\\.)*"?|'(?:\\?.)'|/\*.*?\*/|//[^\r\n]*|\#[^\r\n]*"""
-# The lexer reads two tokens behind # at the start of a statement, which may be a preprocessor's line, and finds a
+# The lexer reads two tokens after # at the start of a statement, which may be a preprocessor's line, and finds a
 # comment that begins there; so `## LLVM-MCA-BEGIN` is a marker.
 _SECOND = r"[ \t]*(?:[\w.$@]+[ \t]*)?#"
 _LATENCY = r"[ \t]*LLVM-MCA-LATENCY(?:[ \t]+(\d{1,9})[ \t]*$|[ \t]|$)"

@@ -309,7 +309,7 @@ def _reachable(
     n = len(graph.blocks)
     back = {(latch, loop.header) for loop in natural for latch in loop.latches}
     forward = [[t for t in block.successors if (b, t) not in back] for b, block in enumerate(graph.blocks)]
-    # A virtual entry, also to blocks without predecessors: landing pads, and code behind jumps that are not resolved.
+    # A virtual entry, also to blocks without predecessors: landing pads, and code after unresolved jumps.
     reached = {t for successors in forward for t in successors}
     forward.append([b for b in range(n) if b in graph.entries or b not in reached])
     ahead = [0] * (n + 1)

@@ -49,7 +49,7 @@ def insert_markers(
 ) -> str:
     """Return the text with markers around each region. Without the added lines it is `text` again, byte for byte.
 
-    The begin marker is before the label that the loop's branch goes back to, the end marker behind the loop's last
+    The begin marker is before the label that the loop's branch goes back to, the end marker after the loop's last
     instruction, so that neither is executed in the loop. If the analysed path is not contiguous, the smallest span that
     contains it is marked, and a comment counts the other instructions in it. llvm-mca's regions have the regions'
     names, numbered if they repeat; they have none together with OSACA's markers if comments do not begin with `#`,
@@ -150,7 +150,7 @@ def _span(assembly: Assembly, region: Region, instruction_at: dict[int, list[int
     first = instruction_at[first_line][0]
     begin = first_line
     at = first - 1
-    # Markers go directly before the label, behind an alignment, whose no-operations are not the loop's.
+    # Markers go directly before the label, after an alignment, whose no-operations are not the loop's.
     while at >= 0 and statements[at].kind == LABEL:
         begin = statements[at].line
         if statements[at].text == region.label:
@@ -209,7 +209,7 @@ def _marker_lines(
         begin.append(f"{mark} OSACA-BEGIN")
         end.insert(0, f"{mark} OSACA-END")
     if "llvm-mca" in dialects:
-        # llvm-mca ignores markers behind `//`. Behind `#` OSACA then reads only llvm-mca's markers without a name.
+        # llvm-mca ignores markers after `//`. After `#` OSACA then reads only llvm-mca's markers without a name.
         if mark != "#" and len(dialects) > 1:
             name = ""
         begin.append(f"# LLVM-MCA-BEGIN {name}".rstrip())

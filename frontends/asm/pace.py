@@ -82,7 +82,7 @@ def _iterations(instructions: Sequence[Instruction], follower: Follower) -> tupl
     The result is None if it is anything else.
     """
     at = _comparison(instructions)
-    # The compared value on entry to the loop, and its changes up to and behind the comparison.
+    # The compared value on entry to the loop, and its changes up to and after the comparison.
     distance: Counter[str] = Counter()
     constant = step = 0
     for place, sign in _compared(instructions[at], follower.convention) if at >= 0 else ():
@@ -148,7 +148,7 @@ def _compared(instruction: Instruction, convention: Convention) -> list[tuple[st
 
 
 def _steps(instructions: Sequence[Instruction], place: str, at: int) -> tuple[int, int] | None:
-    """Return a place's changes per iteration up to and behind instruction `at`.
+    """Return a place's changes per iteration up to and after instruction `at`.
 
     None if it is not changed by constants.
     """

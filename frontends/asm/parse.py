@@ -84,7 +84,7 @@ class Assembly(msgspec.Struct, frozen=True, kw_only=True):
     files: dict[str, str]
     """The files that `.loc` and debug information name, by their numbers."""
     debug: tuple[tuple[str, int, int], ...]
-    """Name, first line and the line behind the last of each piece of a section of debug information.
+    """Name, first line and the line after the last of each piece of a section of debug information.
 
     These sections have no statements here (see `incc.frontends.objects.text_debug`).
     """
@@ -246,7 +246,7 @@ class _Parser:
         return False
 
     def _pieces(self, line: str) -> tuple[tuple[str, ...] | list[str], list[str] | None]:
-        """Return the statements of a line and the comments behind them. Lines of comments alone have neither."""
+        """Return the statements of a line and the comments after them. Lines of comments alone have neither."""
         sign, other = self._comment_sign, self._other_sign
         if (
             self._in_comment
@@ -293,7 +293,7 @@ class _Parser:
             )
 
     def _remark(self, comment: str) -> None:
-        """Read the place that a compiler writes into a comment behind an instruction."""
+        """Read the place that a compiler writes into a comment after an instruction."""
         match = re.match(_REMARK_LOCATION, comment)
         if match and self._source_file:
             number = match[1]
@@ -302,7 +302,7 @@ class _Parser:
             self._location = self._remark_locations[number]
 
     def _without_labels(self, piece: str) -> str:
-        """Add the labels of a piece, and return what is behind them."""
+        """Add the labels of a piece, and return the rest."""
         at = len(piece) - len(piece.lstrip())
         while match := _LABEL(piece, at):
             name = match[1]

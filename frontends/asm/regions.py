@@ -283,7 +283,7 @@ def _spans_between(
 
 
 def paired(marks: Iterable[tuple[_Mark, bool, str]], begin: str, end: str) -> Iterator[tuple[_Mark, _Mark, str]]:
-    """Yield the markers before and behind each region, or twice one without a counterpart, and the problem with it.
+    """Yield the markers before and after each region, or twice one without a counterpart, and the problem with it.
 
     `marks` are markers in their order, each with True for one before a region, and its place. `begin` and `end` are the
     markers' names.
@@ -375,7 +375,7 @@ def _byte_markers(assembly: Assembly) -> list[_Marker]:
 
 
 def _bytes_end(assembly: Assembly, start: int, wanted: tuple[int, ...]) -> int:
-    """Return the statement behind the `.byte` directives from `start` on that are `wanted`, 0 for other bytes."""
+    """Return the statement after the `.byte` directives from `start` on that are `wanted`, 0 for other bytes."""
     values: list[int] = []
     for i in range(start, min(start + len(wanted), len(assembly.statements))):
         statement = assembly.statements[i]

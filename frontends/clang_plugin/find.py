@@ -20,7 +20,7 @@ def clang_major(line: str) -> int:
 def plugin_for(major: int, environment: Mapping[str, str]) -> str:
     """Return the path of the pass plugin for a clang of a major version, "" if there is none.
 
-    INCC_PLUGIN names another one, or (`0`) none. Plugins are beside this file.
+    INCC_PLUGIN names another one, or (`0`) none. Plugins are in this file's folder.
     """
     return _plugin("incc_markers", major, environment.get("INCC_PLUGIN", ""))
 

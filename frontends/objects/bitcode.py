@@ -60,7 +60,7 @@ class _Bits:
         raise _UnexpectedError
 
     def block(self) -> tuple[int, int, int]:
-        """Read the head of a block: return its number, the width of abbreviations in it, and the bit behind its end."""
+        """Read the head of a block: return its number, the width of abbreviations in it, and the bit after its end."""
         number, width = self.variable(8), self.variable(4)
         self.position += -self.position % 32
         return number, width, self.fixed(32) * 32 + self.position
@@ -105,7 +105,7 @@ def target(data: Data) -> tuple[str, ...]:
 
 def _of_groups(bits: _Bits, width: int) -> tuple[str, ...]:
     while bits.fixed(width) == _UNABBREVIATED:
-        # An attribute with a text is the characters of its name and of the text, with a zero behind each.
+        # An attribute with a text is the characters of its name and of the text, with a zero after each.
         text = bytes([value if value < 256 else 1 for value in bits.record()])
         words: list[str] = []
         for name in ("target-cpu", "tune-cpu"):

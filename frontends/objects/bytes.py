@@ -7,7 +7,7 @@ _LONGEST = 128
 
 
 def uleb(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of variable length (LEB128), and the offset behind it.
+    """Return a number of variable length (LEB128), and the offset after it.
 
     Raises IndexError at the data's end and ValueError for a number that is too long.
     """
@@ -27,7 +27,7 @@ def uleb(data: bytes, at: int) -> tuple[int, int]:
 
 
 def signed_leb(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of variable length with a sign, and the offset behind it, as `uleb` does."""
+    """Return a number of variable length with a sign, and the offset after it, as `uleb` does."""
     start = at
     value, at = uleb(data, at)
     bits = 7 * (at - start)
@@ -69,7 +69,7 @@ class Reader:
         return value
 
     def unit_length(self) -> tuple[int, int]:
-        """Return the offset behind a unit of debug information, and the size of its offsets (DWARF 5, section 7.4)."""
+        """Return the offset after a unit of debug information, and the size of its offsets (DWARF 5, section 7.4)."""
         length, size = self.number(4), 4
         if length == 0xFFFFFFFF:
             length, size = self.number(8), 8

@@ -425,7 +425,7 @@ class Dwarf:
         return Inlined(entry, self._name(unit, entry, values), (table.file(number) if table else "", line))
 
     def _values(self, unit: _Unit, abbreviation: _Abbreviation, at: int) -> tuple[dict[int, _Value], int]:
-        """Return an entry's values by attribute, and the offset behind them."""
+        """Return an entry's values by attribute, and the offset after them."""
         data = unit.info
         values: dict[int, _Value] = {}
         for attribute, form, constant, size in abbreviation.values:
@@ -681,7 +681,7 @@ def _steps_of(form: int) -> tuple[int, ...]:
 
 
 def _over(data: bytes, at: int, steps: Iterable[int]) -> int:
-    """Return the offset behind values."""
+    """Return the offset after values."""
     for step in steps:
         if step >= 0:
             at += step

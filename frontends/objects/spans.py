@@ -17,7 +17,7 @@ class Addresses(msgspec.Struct, frozen=True):
 
     first: int
     end: int
-    """The address behind the last byte."""
+    """The address after the last byte."""
 
     def __str__(self) -> str:
         return f"{self.first:#x}-{self.end:#x}"

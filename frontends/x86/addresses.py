@@ -63,7 +63,7 @@ class FixedSlot(msgspec.Struct, frozen=True):
     root: str
     """The register that it is relative to."""
     displacement: int
-    """Bytes behind the register's value."""
+    """Bytes after the register's value."""
     size: int
     """Bytes of the place."""
 
@@ -97,7 +97,7 @@ class AddressFollower:
         self.compared: dict[int, list[list[Linear]]] = {}
         """The registers that comparisons compare, by the comparison's index, in each iteration."""
         self.starts: list[dict[str, Linear]] = []
-        """The registers' values at the start of each iteration behind the first."""
+        """The registers' values at the start of each iteration after the first."""
         for _ in range(_ITERATIONS):
             for number, instruction in enumerate(kernel.instructions):
                 self._step(number, instruction)
@@ -172,7 +172,7 @@ class AddressFollower:
         return self._held.get(name, ({name: 1}, 0)) if name else None
 
     def _keep(self, number: int, instruction: Instruction) -> None:
-        """Update the contents of such places behind an instruction."""
+        """Update the contents of such places after an instruction."""
         for access in instruction.memory:
             name = self._slot(access) if access.store else ""
             if not name:

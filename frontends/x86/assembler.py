@@ -142,7 +142,7 @@ class _Statement(msgspec.Struct, frozen=True, kw_only=True):
     start: str
     """The label before it."""
     end: str
-    """The label behind it."""
+    """The label after it."""
     bits: int = 64
     """The mode that it is code of."""
 

@@ -320,7 +320,7 @@ def decode(
     relocations: Sequence[Relocation] = (),
     section: str = "",
 ) -> Instruction:
-    """Decode the instruction at the start of `code`; bytes behind it are ignored.
+    """Decode the instruction at the start of `code`; bytes after it are ignored.
 
     `offset` is its address in the section or block, in bytes. Without `text` the instruction is formatted in AT&T
     syntax. `relocations` are those with an offset within the instruction, `section` names what a RIP-relative address
@@ -585,7 +585,7 @@ _VECTOR_PREFIXES = {0xC5: 2, 0xC4: 3, 0x62: 4}
 def _opcode_offset(code: bytes, wide: bool = True) -> int:
     """Return the primary opcode's offset.
 
-    Behind legacy prefixes, REX, VEX or EVEX, and the escapes 0F, 0F 38 and 0F 3A.
+    It follows legacy prefixes, REX, VEX or EVEX, and the escapes 0F, 0F 38 and 0F 3A.
 
     `wide`: in 64-bit mode; in the other one REX is an instruction, and so are VEX and EVEX before an operand in memory.
     """

@@ -53,7 +53,7 @@ BRANCHES: dict[str, str] = {
         ),
         "return",
     ),
-    # Not branches, but control does not go on behind them.
+    # Not branches, but control does not continue after them.
     **dict.fromkeys(words("ud0 ud1 ud2 ud2a ud2b"), "stop"),
 }
 """The kind of each mnemonic that transfers control, direct or not, in lower case, with and without AT&T's suffixes."""

@@ -38,7 +38,7 @@ class Lines:
         self._known: dict[str, str] = {}
 
     def get(self, key: str) -> str:
-        """Return the text behind a key in its line, "" if no line has it."""
+        """Return the text after a key in its line, "" if no line has it."""
         line = self._known.get(key)
         return keep(self._known, key, self._found(key)) if line is None else line
 

@@ -163,7 +163,7 @@ class _Tables:
 
     def _field(self, field: Relocation) -> tuple[int, int] | None:
         number = self._by_name.get(field.symbol, -1)
-        # The addend of a relative field counts from the field, the address from behind it: it ends the instruction.
+        # The addend of a relative field counts from the field, the address from its end: it ends the instruction.
         return None if number < 0 else (number, field.addend + (4 if field.pc_relative else 0))
 
     def _at(self, address: int) -> tuple[int, int] | None:

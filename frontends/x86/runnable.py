@@ -23,7 +23,7 @@ instruction, absolute, of segments) are rewritten, if possible without changing 
 
 A loop that compilers have turned, so that its path begins in the middle of the code, is entered there by a jump.
 
-The first byte lies as the kernel's does within 64 bytes, behind no-operations.
+The first byte lies as the kernel's does within 64 bytes, after no-operations.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class _Body(msgspec.Struct, frozen=True):
     jumps: int
     """Jumps that are taken."""
     out: int
-    """The offset behind the branch that ends the loop from within, 0 without one."""
+    """The offset after the branch that ends the loop from within, 0 without one."""
 
 
 def runnable(kernel: KernelCode, placement: Placement = APART) -> Runnable | NotRunnable:
@@ -426,7 +426,7 @@ def _body(
 
 
 def _leaving(branch: Instruction, behind: Sequence[Instruction]) -> bytes:
-    """Return a branch whose distance is not known yet, long enough to reach behind these instructions."""
+    """Return a branch whose distance is not known yet, long enough to reach past these instructions."""
     condition = branch.encoding[branch.opcode_offset] & 15
     far = sum(64 * bool(i.branch) + i.length for i in behind) > 100
     return bytes((0x0F, 0x80 | condition)) + bytes(4) if far else bytes((0x70 | condition, 0))
@@ -539,7 +539,7 @@ def _way(kernel: KernelCode) -> str:
 
 
 def _turned(kernel: KernelCode) -> int | None:
-    """Return how many instructions of a loop come before the one behind the branch that leads back.
+    """Return how many instructions of a loop come before the one after the branch that leads back.
 
     None of most; some where a compiler has turned the loop, so that it is entered at the start of the path and goes
     back from within. Returns None without a branch.
@@ -895,7 +895,7 @@ def _counts_alone(kernel: KernelCode, exits: dict[int, _Exit], dropped: set[int]
 
 
 def _padded(code: bytes, length: int) -> bytes:
-    """Return code behind prefixes without effect, if so few are needed."""
+    """Return code after prefixes without effect, if so few are needed."""
     missing = length - len(code)
     return b"\x3e" * missing + code if 0 < missing <= _MOST_PREFIXES else code
 

@@ -29,7 +29,7 @@ class TextOnlyParts(msgspec.Struct, frozen=True, kw_only=True):
     riz: str = ""
     """The name of the register that stands for no index, if the statement has it."""
     mnemonic: str = ""
-    """Only where the bytes may have another one, as for `nop` behind a prefix."""
+    """Only where the bytes may have another one, as for `nop` after a prefix."""
     first_register: str = ""
     """The first operand, without %, only where the bytes may have the operands in another order."""
     wide: bool = False

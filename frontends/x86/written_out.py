@@ -102,7 +102,7 @@ def _marked(lines: list[str], macros: frozenset[str]) -> tuple[list[str], set[in
 
 
 def _word(line: str) -> str:
-    """Return the first word of a statement behind its labels, or a label that stands alone."""
+    """Return the first word of a statement after its labels, or a label that stands alone."""
     words = line.split(None, 2)
     while len(words) > 1 and words[0][-1] == ":" and words[1][0] not in "#/":
         words = " ".join(words[1:]).split(None, 2)

@@ -75,4 +75,4 @@ def rows(record: dict[str, Any]) -> Iterator[FigureRow]:
         if count >= 0.05:
             yield FigureRow(figure=f"µops on {name}, counted", measured=count)
     for name, count in record.get("seen", {}).items():
-        yield FigureRow(figure=f"µops beside {name}", measured=count)
+        yield FigureRow(figure=f"µops with {name}", measured=count)

@@ -70,7 +70,7 @@ def _edge(chain: _Chain, filler: list[str], most: int) -> int:
         raise ProbeFailure(f"no end up to {most} entries")
     low, high = 2, most
     if not overlap(low):
-        raise ProbeFailure(f"not even {low} fillers are in flight beside a chain")
+        raise ProbeFailure(f"not even {low} fillers are in flight with a chain")
     while True:
         while high - low > 1:
             middle = (low + high) // 2

@@ -370,7 +370,7 @@ class _Study:
                 self.rejected[other] = f"{other} has more than one set that others want: see {form}"
                 self._classify(form)
                 return
-            self.rejected[form] = f"{form} is slower beside {other} than a single µop can be"
+            self.rejected[form] = f"{form} is slower with {other} than a single µop can be"
             return
         for n in alike:
             less, more = [], []

@@ -112,7 +112,7 @@ class BoundPiece:
 
     def __init__(self, i: Instruction, shape: PieceShape, roots: dict[str, int], facts: PipelineFacts | None) -> None:
         self.made_from = i.registers, i.memory, i.affine, i.branch
-        """Everything of the instruction that the piece depends on, beside its form."""
+        """Everything of the instruction that the piece depends on, besides its form."""
         self.shape = shape
         self.facts = facts
         """The simulator's facts about the instruction, None for a core that is not simulated."""
@@ -253,7 +253,7 @@ def cache_for(model: MachineModel, split_roots: frozenset[str], closed: int, ins
 
 
 def join(k: b.BoundKernel, pieces: Sequence[BoundPiece], cache: PieceCache) -> dict[str, int]:
-    """Set the arrays of a kernel of at least one instruction to those of its pieces, one behind the other.
+    """Set the arrays of a kernel of at least one instruction to those of its pieces, one after the other.
 
     Several kernels may share an array: code that changes one must replace it. Returns the numbers of locations by name.
     """
@@ -263,7 +263,7 @@ def join(k: b.BoundKernel, pieces: Sequence[BoundPiece], cache: PieceCache) -> d
     key = shapes, tuple([locations[name] for name in named])
     joined = cache.joined.get(key)
     if joined is None:
-        # The -1 behind the locations of a piece is what location -1 (none) finds.
+        # The -1 after the locations of a piece is what location -1 (none) finds.
         joined = _joined(shapes, [[*[locations[name] for name in piece.locations], -1] for piece in pieces])
         if len(pieces) <= LONGEST_JOINED:
             if len(cache.joined) >= MOST_JOINED:

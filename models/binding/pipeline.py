@@ -292,7 +292,7 @@ def _inputs_of(bound: b.BoundKernel, n: int) -> tuple[int, int]:
 
 
 def _takes_extra_slot(i: Instruction) -> bool:
-    """Return True for a 64-bit immediate, and for one of more than 16 bits beside a memory operand."""
+    """Return True for a 64-bit immediate, and for one of more than 16 bits with a memory operand."""
     if i.immediate_bytes == 8:
         return True
     if i.immediate_bytes != 4 or all(m.operand is None for m in i.memory):

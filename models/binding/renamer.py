@@ -1,10 +1,10 @@
-"""Work that the renamer does without a µop: folded sums, and moves fused with the operation behind them.
+"""Work that the renamer does without a µop: folded sums, and moves fused with the operation after them.
 
 Folded sums: Golden Cove's renamer stores a register of 64 bits as a physical register and a constant of a few bits.
 `add $8, %rax`, `inc`, `dec`, `sub` and `lea 8(%rax), %rbx` only change the constant, without a µop and in no time. The
 units for simple arithmetic, multiplication and addresses add the constant to what they read. Shifts, moves out of the
 register file, stores and readers of flags cannot: a µop computes the sum first, and they read its result. For shifts,
-rotates and sign extensions into another register this µop runs on their own ports (measured: beside enough independent
+rotates and sign extensions into another register this µop runs on their own ports (measured: with enough independent
 shifts, each addition that is shifted takes half a cycle more), for other instructions it does not. If several
 instructions read one sum, each has such a µop on the core; the bound kernel has only one. (Where the renamer keeps a
 stored value for a later load, it keeps register and constant.) A move of the whole register passes both on; a move of
@@ -19,7 +19,7 @@ more than their slots. Some additions must wait for a computed sum then, but no 
 these times.
 
 Fused moves: Redwood Cove makes one µop of `mov %rdx, %rax; and $7, %rax`, a move from register to register and an
-operation right behind it that continues with the copy. The pair computes the operation on the original register, so the
+operation right after it that continues with the copy. The pair computes the operation on the original register, so the
 move takes no slot at issue and retirement. The parameter `move_fusion` names forms of moves, and the operations with
 which these fuse.
 """

@@ -138,11 +138,11 @@ class Parameters:
     store_word_cycles = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="cycles")
     """See `store_word_bytes`."""
     page_crossing_store_cycles = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="cycles")
-    """Cycles for which a store across two pages of 4 KiB keeps those behind it from the cache, beyond the cycles of
+    """Cycles for which a store across two pages of 4 KiB keeps later ones from the cache, beyond the cycles of
     its blocks (`store_commit_bytes`). 0: none, or unknown."""
     crossing_takes_pipes = Parameter(kind=FLAG, default=False, read_by=MEMORY)
-    """A vector load across two lines takes all ports at which loads of vectors wait (`queued_at`) for a cycle, and
-    loads behind it start later; `line_crossing_cycles` then holds only for other loads."""
+    """A vector load across two lines takes all ports at which loads of vectors wait (`queued_at`) for a cycle, which
+    delays later loads; `line_crossing_cycles` then holds only for other loads."""
     bank_bytes = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="bytes")
     """Width of the banks across which lines of the first-level cache lie; loads from the same bank wait for each
     other. 0: no banks."""
@@ -274,7 +274,7 @@ class Parameters:
     many as there are first ports start in a cycle, the oldest first, and a waiting µop holds back those behind it
     at its port."""
     in_order = Parameter(kind=FLAG, default=False, read_by=EXECUTION)
-    """µops start in program order, `issue_width` instructions a cycle; a stalled one stalls all behind it."""
+    """µops start in program order, `issue_width` instructions a cycle; a stalled one stalls all younger ones."""
     address_to_execute = Parameter(kind=whole(), default=0, read_by=EXECUTION, unit="cycles")
     """In order: from the address stage to the execution stage; loaded values are ready for the next instruction,
     and computed addresses are this much later."""
@@ -295,7 +295,7 @@ class Parameters:
     decode_clusters = Parameter(kind=whole(1), default=1, read_by=FRONT_END, unit="clusters")
     """Groups of `decoders` that work at the same time, if the predecoder is not described."""
     clusters_need_jumps = Parameter(kind=FLAG, default=False, read_by=FRONT_END)
-    """All clusters but one need code behind taken jumps."""
+    """All clusters but one need code after taken jumps."""
     dsb_width = Parameter(kind=whole(), default=0, read_by=FRONT_END, unit="µops a cycle")
     """Width of the µop cache; 0: no µop cache."""
     dsb_block = Parameter(kind=whole(1), default=32, read_by=FRONT_END, unit="bytes")
@@ -345,7 +345,7 @@ class Parameters:
     pop_rsp_r12_complex = Parameter(kind=FLAG, default=False, read_by=FRONT_END)
     """`pop rsp` and `pop r12` need the first decoder."""
     pop_rsp_r12_ends_group = Parameter(kind=FLAG, default=False, read_by=FRONT_END)
-    """Nothing is decoded behind them in the same cycle."""
+    """Nothing is decoded after them in the same cycle."""
     port_events = Parameter(kind=BY_EVENT, default={}, read_by=MEASURING, unit="`umask << 8 | event`")
     """Performance counters of µops sent to a port or to several ports together, by a name for these; used if the
     kernel provides counters."""

@@ -195,7 +195,7 @@ def test_a_working_directory_that_is_gone(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert diff.main(["a.json", "b.json", "-o", "x"]) == 2
-    assert "the working directory does not exist any more" in capfd.readouterr().err
+    assert "the working directory no longer exists" in capfd.readouterr().err
     assert diff.main(["/a.json", "/b.json"]) == 0
 
 

@@ -1,4 +1,4 @@
-"""Moves that are fused with the operation behind them, as measured on Redwood Cove (cycles a trip)."""
+"""Moves that are fused with the operation after them, as measured on Redwood Cove (cycles a trip)."""
 
 from __future__ import annotations
 

@@ -43,7 +43,9 @@ OPENING = re.compile(r"(Whether|What|How|Where|Who|Of|That|The same)\b")
 """Words that docstrings and C++ comments do not begin with: such a line says nothing in an editor's tooltip."""
 BANNED = re.compile(
     r"\bno JSON any more\b|\bto nowhere\b|\bwhat stands behind\b|\btaken for [\w-]+'s sake\b|\bis told of\b"
-    r"|\bof the text only\b|\bno more what it was\b"
+    r"|\bof the text only\b|\bno more what it was\b|\bto be had\b|\bhas it that\b|\bsuch as it is\b"
+    r"|\bby turns\b|\btold of\b|\bwhat becomes of\b|\bwhat to make of\b|\bat hand\b|\bhad better\b"
+    r"|\bwhoever\b|\bbeside each other\b"
 )
 """Phrases that came from word-for-word translation."""
 WIDTH = 120

@@ -414,7 +414,7 @@ def test_inputs_have_to_be_there_as_they_were(place: Place, build: Build, name: 
     log = build.work()
     assert len(log) == 1
     where = f"incc: warning: {place.folder}/program: not analysed: {name} was removed after the link"
-    assert log[0] == f"{where}; its other inputs cannot be determined any more"
+    assert log[0] == f"{where}; its other inputs can no longer be determined"
     place.compile("gcc")
     place.plain("gcc-ar", "rcs", "libmine.a", "native.o")
     build.run(*command)

@@ -156,7 +156,7 @@ def sums(comparison: c.ComparisonReport, rows: Sequence[NumberedRow]) -> list[Ta
 
 
 def lines(comparison: c.ComparisonReport, rows: Sequence[NumberedRow], layout: Layout) -> Iterator[str]:
-    """Yield the table as text; in several parts, one below the other, if not all sides fit beside each other."""
+    """Yield the table as text; in several parts, one below the other, if not all sides fit next to each other."""
     whole = table(comparison, rows, layout, False)
     grid = [row.cells for row in (*whole.rows, *sums(comparison, rows))]
     change = "then the change from the first side that has the kernel"

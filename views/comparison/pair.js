@@ -1,4 +1,4 @@
-// A pair of kernels: what became of it and why, bounds and figures of both, and the instructions beside each other.
+// A pair of kernels: what became of it and why, bounds and figures of both, and the instructions side by side.
 const PairView = (() => {
   const {byId, make, cycles} = Dom;
   const MINUS = "\u2212";

@@ -35,7 +35,7 @@ ENOUGH = 30
 
 
 class _Column(msgspec.Struct, frozen=True, kw_only=True):
-    """A column of one side beside its instructions."""
+    """A column of one side, next to its instructions."""
 
     title: str
     cells: list[str]

@@ -14,11 +14,11 @@ def graph(kernel: t.KernelReport) -> networkx.MultiDiGraph[int]:
     """Return the graph of a kernel: nodes are the instructions by their index, edges the dependencies between them.
 
     A node has `text`, `line`, `form`, `ports`, `latency` (cycles), `critical_path` (whether it is on it), `cycles`
-    (those of the critical path that it takes, 0 beside it) and `lcd`: the number of the longest loop-carried dependency
-    that it is in, from 0, or -1. An edge has `latency` in cycles, `distance` in iterations, `kind` ("register", "flag",
-    "memory"), `via`, and `critical_path` and `lcd` alike. Attributes are numbers, texts and truth values only, so that
-    every format of networkx can write them. The graph has `name`, `cycles` (the prediction), `critical_path` and `lcd`,
-    in cycles (of the longest one, per iteration).
+    (those of the critical path that it takes, 0 outside of it) and `lcd`: the number of the longest loop-carried
+    dependency that it is in, from 0, or -1. An edge has `latency` in cycles, `distance` in iterations, `kind`
+    ("register", "flag", "memory"), `via`, and `critical_path` and `lcd` alike. Attributes are numbers, texts and truth
+    values only, so that every format of networkx can write them. The graph has `name`, `cycles` (the prediction),
+    `critical_path` and `lcd`, in cycles (of the longest one, per iteration).
     """
     import networkx
 

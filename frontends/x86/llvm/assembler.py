@@ -1,8 +1,8 @@
 """A replacement for a missing `as`: `python assembler.py -o OUT.o IN.s` runs LLVM's assembler from llvmlite.
 
-The code is that of x86-64, or with `--32` of 32-bit x86. With `--each` as well, IN has a statement a line, behind "att"
-or "intel" and a tab, and OUT gets the object of each one in hexadecimal, an empty line for one that is wrong. Only with
-`--trusted` can IN read other files.
+The code is that of x86-64, or with `--32` of 32-bit x86. With `--each` as well, IN has one statement per line, after
+"att" or "intel" and a tab, and OUT gets the object of each one in hexadecimal, an empty line for one that is wrong.
+Only with `--trusted` can IN read other files.
 
 A program of its own because LLVM ends the process when a statement is wrong. Messages are LLVM's, on stderr, with the
 input's name in front.

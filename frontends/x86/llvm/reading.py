@@ -1,6 +1,6 @@
 """LLVM's reading of an assembly text: the places of mistakes, and the text with macros and repetitions written out.
 
-LLVM, as llvmlite has it, ends the process at the first mistake. So it runs in a forked child, and is asked again
+LLVM, through llvmlite, ends the process at the first mistake. So it runs in a forked child, and runs again
 without the statement at fault until it finds no more.
 """
 
@@ -127,7 +127,7 @@ def read(text: str, triple: str = TRIPLE, trusted: bool = False) -> Reading | No
 
 
 def expanded(text: str, triple: str = TRIPLE, trusted: bool = False) -> str:
-    """Return the text as LLVM has it after reading, "" if it finds a mistake or there is no LLVM. Raises LimitError."""
+    """Return the text as LLVM reads it, "" if it finds a mistake or there is no LLVM. Raises LimitError."""
     return _run(_for_any_llvm(text), triple, processor_seconds(len(text)), trusted)[1] if _is_available() else ""
 
 
@@ -164,7 +164,7 @@ def _at(lines: list[_Line], at: int, column: int, kind: Literal["error", "warnin
         if lines[above].file != line.file:
             break
         if marker := re.match(_LINE_MARKER, lines[above].source):
-            if number := int(marker[1]):  # 0, as gcc writes it behind inline assembly, ends what the one before began
+            if number := int(marker[1]):  # 0, as gcc writes it after inline assembly, ends what the one before began
                 file, file_line = marker[2], number + at - above - 1
             break
     place = Diagnostic(line=line.line, column=column, kind=kind, message=message, source=line.source)

@@ -206,7 +206,7 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     operands, defs = data["operands"], int(data["defs"])
     targets = _named(operands[:defs], data["writes"], names)
     sources = _named(operands[defs:], data["reads"], names)
-    # Some registers beside the usual ones (the first-fault register) count as memory for LLVM.
+    # Some registers besides the usual ones (the first-fault register) count as memory for LLVM.
     loads = bool(data["load"]) and ("a" in names.values() or text.startswith("ld"))
     pairs = _register_pairs(data, targets, sources, loads)
     if data["store"] and "a" in names.values():

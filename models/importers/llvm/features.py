@@ -1,7 +1,7 @@
 """The CPUID features, by iced-x86's names, of LLVM's processors.
 
 LLVM has no feature for instructions that every processor of 64 bits has, nor for most of those that only systems use;
-the ones listed here are written by compilers all the same, or have figures in its scheduling models.
+the ones listed here are written by compilers anyway, or have figures in its scheduling models.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class TemplateForm(msgspec.Struct, frozen=True, kw_only=True):
     """A form and variant by its key in the template file: an example's bytes, and LLVM's templates and effects."""
 
     key: str
-    """The form's key, with "*" behind it for a broadcast and "+" for {sae} or rounding."""
+    """The form's key, followed by "*" for a broadcast and "+" for {sae} or rounding."""
     code: bytes
     att: str
     intel: str

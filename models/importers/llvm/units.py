@@ -1,6 +1,6 @@
 """LLVM's scheduling models on cores whose ports are no numbers: LLVM's names of our units, and forms by them.
 
-The output of llvm_sched.cpp serves for three things here, beside Intel's numbered ports: writing LLVM's names into a
+The output of llvm_sched.cpp serves for three things here, besides Intel's numbered ports: writing LLVM's names into a
 model (`--resources`), forms on a core with these names, and forms on a core of which LLVM has another model, with µops
 by the kind of unit that they need (`--kinds`). docs/models.md says how figures become a form's.
 """

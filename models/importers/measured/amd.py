@@ -19,7 +19,7 @@ from incc.models.notation import latency_by_pair, parse_latency, port_set_name, 
 from incc.models.throughput import of_form
 
 Record = Mapping[str, Any]
-"""A measurement: µops `seen` beside blockers, `latency`, reciprocal throughput `tp`."""
+"""A measurement: µops `seen` with blockers, `latency`, reciprocal throughput `tp`."""
 
 _LATE = 0.75
 """Cycles by which a chain must differ to be believed: half a cycle is the cost of waiting for pipes."""
@@ -80,7 +80,7 @@ def lay_over(records: Mapping[str, Mapping[Conditions, Record]], kept: Forms, mo
 
 
 def _order(key: str) -> tuple[object, ...]:
-    """Return the sort key of a form, behind its twins."""
+    """Return the sort key of a form, after its twins."""
     return (key.endswith("/m"), not key.startswith("VEX_"), key)
 
 
@@ -193,7 +193,7 @@ def _with_ports(text: str, old: Counter[str], new: Counter[str]) -> str:
 
 
 def _seen_ports(text: str, data: Record, functions: Mapping[str, str]) -> str:
-    """Return the µops of a register form, from those seen beside the blockers of each set of ports.
+    """Return the µops of a register form, from those seen with the blockers of each set of ports.
 
     Counts beyond what the throughput allows come from late results. What comes from general-purpose registers takes
     a way of its own into the vector unit. Forms of more than three µops keep those that they have.

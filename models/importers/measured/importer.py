@@ -385,7 +385,7 @@ def _writes_vector(shape: Shape) -> bool:
 
 
 def _vector_ports(shape: Shape, seen: Mapping[str, int], throughput: float) -> dict[str, int]:
-    """Return µops by set of the pipes FP0 to FP3, from how many were seen beside the blockers of each set.
+    """Return µops by set of the pipes FP0 to FP3, from how many were seen with the blockers of each set.
 
     Those seen on a set can go nowhere else: n(FP12) counts the ones on FP1, FP2 and FP12. The fewest that can go to all
     four are assumed that explain the counts.

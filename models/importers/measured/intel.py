@@ -235,7 +235,7 @@ class _Reader:
     def _half_wide(self, shape: Shape, data: Mapping[str, Any], existing: Counter[str]) -> Counter[str] | None:
         """Return µops of 256 bits from the narrower form.
 
-        Beside blockers of 128 bits counts are too small as often as not.
+        With blockers of 128 bits, about half of the counts are too small.
         """
         if shape.has_memory and existing:
             # A load broadcasts or widens by itself; between registers that takes port 5.
@@ -478,5 +478,5 @@ def _address_latency(data: Mapping[str, Any], entry: Entry) -> str | None:
 
 
 def _counts(data: Mapping[str, Any], least: float = 0.6) -> Counter[str]:
-    """Return whole µops on each set of ports; counts beside blockers are rather too large than too small."""
+    """Return whole µops on each set of ports; counts with blockers tend to be too large."""
     return Counter({name: int(cycles + 1 - least) for name, cycles in data["seen"].items()})

@@ -164,7 +164,7 @@ def _usage(pressure: Any, names: dict[str, str]) -> Entry:
     for cycles, where in pressure:
         numbers = [n for w in where for n in ([w] if w in names or "D" in w else w)]
         if all(n.endswith("D") for n in numbers):
-            # Data paths beside the ports, which are as busy as these.
+            # Data paths besides the ports, which are as busy as these.
             continue
         if all(n.endswith("DV") for n in numbers):
             divider = max(divider, round(cycles / len(numbers)))
