@@ -1,9 +1,9 @@
 """The evidence that two kernels are the same loop of the source.
 
-Each observation adds its weight of evidence: the logarithm of how many times as often it is made of two kernels that
-are the same loop as of two that are not, roughly and from experience with code in two versions and from several
-compilers (bench/matching.py counts how often the sum is right). So sums are the logarithm of odds, and the sums of
-several candidates give a probability. Each observation is symmetric.
+Each observation adds its weight of evidence: the logarithm of the ratio by which it is more frequent for two kernels
+that are the same loop than for two that are not. The ratios are rough, from experience with code in two versions and
+from several compilers (bench/matching.py counts how often the sum is right). The sums are logarithms of odds, so the
+sums of several candidates give a probability. Each observation is symmetric.
 """
 
 from __future__ import annotations

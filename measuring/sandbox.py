@@ -1,9 +1,9 @@
-"""The kernel's filter for a child that runs a loop: no call to the system reaches files or other processes.
+"""The kernel's filter for a child that runs a loop: no system call reaches files or other processes.
 
-A loop itself calls nothing: each call from its addresses ends the child. A loop may also overwrite the child's code and
-data and have that call the system, so of the other calls only those pass that the child needs to take samples; the rest
-fail with EPERM. The filter is a program for seccomp in classic BPF (bpf(4), seccomp(2)), the same for all instruction
-sets but for the numbers of the calls.
+A loop itself makes no system call: each one from its addresses ends the child. A loop may also overwrite the child's
+code and data and make that code call the system. Of the other calls, the filter therefore permits only those that the
+child needs to take samples; the rest fail with EPERM. The filter is a program for seccomp in classic BPF (bpf(4),
+seccomp(2)), the same for all instruction sets except for the numbers of the calls.
 """
 
 from __future__ import annotations

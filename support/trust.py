@@ -1,8 +1,8 @@
-"""Telling what this user's incc has left from what others may have: keyed seals, and folders that are the user's alone.
+"""Authentication of files that this user's incc has written: keyed seals, and folders that only the user can write to.
 
 A job names programs to run and files to write, and waits in a folder that may come from elsewhere, such as an archive.
-Compiled tables decide what an analysis says, and wait in a folder of caches. Each has a seal, BLAKE2b of its content
-with a key that only this user can read: the file that INCC_KEY_FILE names, or `incc/key` in `$XDG_STATE_HOME`
+Compiled tables decide the results of an analysis, and wait in a folder of caches. Each has a seal, BLAKE2b of its
+content with a key that only this user can read: the file that INCC_KEY_FILE names, or `incc/key` in `$XDG_STATE_HOME`
 (`~/.local/state`). The front does the same for jobs (front/seal.cpp).
 """
 

@@ -1,6 +1,6 @@
 """Limits of time and memory for the analysis of a unit, so that no input can block the report of a build.
 
-A unit that exceeds them is left out, with a line in the log. Timers count the CPU time of this process, so that the
+A unit that exceeds them is skipped, with a line in the log. Timers count the CPU time of this process, so that the
 load of the machine does not matter: one raises TookTooLong, and a later one ends the process in case it hangs in native
 code. `limit_memory` is for processes that do nothing but analyse.
 """

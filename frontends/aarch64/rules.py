@@ -1,9 +1,9 @@
 """The table of rules: what each A64 instruction reads and writes beyond what its operands say.
 
 Most instructions write their first operand and read the others, and need no rule but that their names are known. The
-table has a line for each class that differs, with the names as the Arm Architecture Reference Manual has them: braces
+table has a line for each class that differs, with the names of the Arm Architecture Reference Manual: braces
 hold alternatives (`ld{add,clr}{,a,l}` is ldadd, ldadda, ldaddl, ldclr …). Of several rules for a name the first one
-whose `when` fits the operands holds. What holds for operands of any instruction is not in the table but in `decode`:
+whose `when` matches the operands holds. Rules for operands of any instruction are not in the table but in `decode`:
 
 - the zero register is neither read nor written;
 - the base and the index of an address are read, and write-back writes the base;

@@ -1,19 +1,20 @@
 """The instructions that one call of a function executes, for wanted iterations of its loops.
 
 The function's control-flow graph is walked from its entry to its return, with an evaluator of integer code (`Evaluator`
-in `frontends/isa.py`) that tells which branches are taken. Branches that it cannot tell are guessed: a way to further
-loops first, a loop is left after the wanted iterations, then ways without calls, then the code after the branch.
+in `frontends/isa.py`) that tells which branches are taken. If it cannot tell, the branch is guessed: first paths to
+further loops are preferred, a loop is left after the wanted iterations, then paths without calls are preferred, and
+then the code after the branch.
 
-The incoming registers and places in memory that the trip counts depend on are found by a first walk, a trace: all
-arguments are far apart numbers, every loop is left after a few iterations, and the evaluator follows where the
-comparisons that end loops come from. What is used as an address is a pointer, and gets a number of its own, 64-byte
-aligned and 4 GB from the next. What else the end of a loop depends on is a trip count. Its value follows from walks
-with several values: they show at which ones the loop with the most iterations does one more, whatever the code computes
-in between (quotients, remainders, ends of arrays, thresholds). Other arguments are 3: small, positive, and not the 1
-for which compilers make special versions.
+A first walk, a trace, finds the incoming registers and places in memory that the trip counts depend on. In it all
+arguments are numbers that are far apart, every loop is left after a few iterations, and the evaluator follows the
+origin of the comparisons that end loops. A value that is used as an address is a pointer, and gets a number of its own,
+64-byte aligned and 4 GB from the next. Any other value that the end of a loop depends on is a trip count. Its number
+follows from walks with several numbers: they show for which ones the loop with the most iterations runs one more
+iteration, whatever the code computes in between (quotients, remainders, ends of arrays, thresholds). Other arguments
+are 3: small, positive, and not the 1 for which compilers make special versions.
 
-A trip count in memory may be an element of an array that the loop around goes through, such as the lengths of rows, or
-the places where rows begin. Then the following elements have values for the same number of iterations.
+A trip count in memory may be an element of an array that the loop around traverses, such as the lengths of rows, or the
+places where rows begin. Then the following elements have values for the same number of iterations.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ MOST = 100_000
 _TRACED = 3
 # The iterations of the main loop at which its trip count is measured. Below, thresholds may choose other loops.
 _FIRST, _SECOND = 16, 20
-# The main loop is the one with the most instructions when one has so many iterations: all others run what is left over,
+# The main loop is the one with the most instructions when one has this many iterations: all others run remainders,
 # up to 255 elements.
 _MANY = 300
 _LARGEST = 1 << 24
 # The iterations at which an inner loop of vectors that is part of a triangle shows it.
 _IN_TRIANGLE = 64
-# After so many instructions, the main loop is the one with the most of them.
+# After this many instructions, the main loop is the one with the most of them.
 _LONG_WALK = 10_000
 # The instructions of all walks that measure trip counts, some seconds at most. Most functions need a twentieth.
 _MOST_TRIED = 4 * MOST
@@ -406,7 +407,7 @@ class _Walk:
                     continue
                 self.traces.setdefault((header, b), []).append((sources, self.evaluator.difference))
         elif not leaving.isdisjoint(self.unsteady):
-            # It ends by data: what is known of that is by chance.
+            # Data end the loop, so any known value of the condition is a coincidence.
             taken = None
         elif taken is not None:
             self.counted |= leaving
@@ -454,7 +455,7 @@ class _Count(msgspec.Struct, frozen=True, kw_only=True):
     """The value at which the first iteration runs, 0 if that is not known."""
 
     def value(self, trips: int) -> int:
-        """Return the value for so many iterations."""
+        """Return the value that leads to a number of iterations."""
         if not self.one:
             return self.base + max(0, ceil(self.first + trips * self.per_trip))
         # Compilers peel iterations off, so those of the loops may be fewer than the source's.

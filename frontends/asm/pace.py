@@ -1,13 +1,13 @@
 """The number of source iterations that an iteration of a loop stands for.
 
 Before a loop that is vectorised or unrolled, compilers compute its number of iterations from that of the source's loop:
-`n >> 3` where an iteration does eight, as a count, as the end of an index (`n & -8`), or as the end of a pointer (`a +
-((n >> 3) << 5)`). A loop that is as it is in the source runs to `n` itself, or to `a + 12 * n`. So the number of
-iterations, which follows from the last comparison and from its registers' values on entry, is c * floor(x / d) + m;
-where m is 0, an iteration stands for d / c of the units of x.
+`n >> 3` if an iteration does eight, as a count, as the end of an index (`n & -8`), or as the end of a pointer (`a + ((n
+>> 3) << 5)`). A loop that is unchanged from the source runs to `n` itself, or to `a + 12 * n`. The number of
+iterations, which follows from the last comparison and from its registers' values on entry, is therefore c * floor(x /
+d) + m; if m is 0, an iteration stands for d / c of the units of x.
 
 A loop that has a step of two in the source has a number of iterations of the same kind, but rounded up: ((x - 1) / 2) +
-1. It says nothing, nor does a difference of pointers, which counts bytes.
+1. Such a number is ambiguous and ignored, and so is a difference of pointers, which counts bytes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Links at which code is generated (link-time optimisation), and the functions generated there.
 
-Nothing is linked a second time: the linked file has the code, and its symbols tell the functions. The linker copies
+Nothing is linked a second time: the linked file has the code, and its symbols name the functions. The linker copies
 functions that were machine code before with name and size. All other functions come from link-time optimisation: those
-for which no object or library member with machine code has one of the same name and size.
+for which no object or library member with machine code has a function of the same name and size.
 """
 
 from __future__ import annotations

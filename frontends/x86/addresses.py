@@ -1,8 +1,8 @@
 """The addresses of a loop, followed symbolically through three iterations.
 
-Each address is a sum of registers' first values and of loaded or computed values. Of each sum one part is a pointer
-(that which is the base, if there is a choice), the rest are indices and strides. Variables in places of memory that do
-not change, as code that is not optimised has them on its stack, are followed like registers.
+Each address is a sum of registers' first values and of loaded or computed values. One part of each sum is a pointer
+(the base, if there is a choice); the others are indices and strides. Variables at places in memory that do not change,
+such as those that unoptimised code keeps on its stack, are followed like registers.
 """
 
 from __future__ import annotations

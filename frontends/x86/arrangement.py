@@ -1,15 +1,15 @@
 """First values of registers, and contents of memory, for a loop that is run on its own.
 
-*Pointers* are 17 MiB apart and begin at the places within a page that a `Placement` has. Relations that are known from
-before the loop are kept, so that `a` and `a + 8` stay 8 bytes apart, and addresses that an instruction needs aligned
-are. *Indices* begin at 0. *Strides*, registers that are added to an address in each iteration, are a little more than a
-cache line, and *rows*, registers that are part of an address and stay as they are, a little more than a kilobyte: were
-they 0, each iteration would load what the one before stored. The arrangement is checked for that: if a load meets a
-store although the addresses, as far as they are known, say nothing of it, indices and rows are changed until it does
-not.
+*Pointers* are 17 MiB apart and begin at the places within a page that a `Placement` gives. Relations that are known
+from the code before the loop are kept, so that `a` and `a + 8` stay 8 bytes apart, and addresses that an instruction
+needs aligned are aligned. *Indices* begin at 0. *Strides* are registers that are added to an address in each iteration;
+they are a little more than a cache line. *Rows* are registers that are part of an address and do not change; they are a
+little more than a kilobyte. If they were 0, each iteration would load the values that the previous one stored. The
+arrangement is checked for this: if a load meets a store although the known addresses do not imply it, indices and rows
+are changed until it does not.
 
-*Memory* holds one word everywhere, or numbers in no order if they are loaded as indices, or pointers of which each
-leads to the next of a ring of places if they are loaded as pointers.
+*Memory* holds the same word everywhere. If it is loaded as indices, it holds numbers in random order; if it is loaded
+as pointers, it holds pointers, each of which leads to the next place of a ring.
 """
 
 from __future__ import annotations

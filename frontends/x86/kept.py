@@ -1,8 +1,8 @@
-"""Results that are computed once for each encoding, kept as long as there is room.
+"""Results that are computed once for each encoding, cached as long as there is room.
 
-All programs together have more encodings than a process that lives long should keep. A table that has grown to MOST
-entries is dropped as a whole: a program has few new encodings, so that happens seldom, and a look-up stays a plain
-dictionary's `get`. Threads may do both at once: one that misses computes the result again.
+All programs together have more encodings than a long-lived process should cache. A table that has grown to MOST entries
+is dropped as a whole: a program has few new encodings, so that happens seldom, and a look-up stays a plain dictionary's
+`get`. Threads may look up and drop at once: a thread that misses computes the result again.
 """
 
 from __future__ import annotations

@@ -1,29 +1,34 @@
-"""A kernel as machine code that runs anywhere: its body as it is, its exits replaced, its addresses leading to memory.
+"""A kernel as machine code that runs on its own: its exits are replaced, and its addresses lead to known memory.
 
 *Exits.* The direction of branches depends on data, so branches are replaced. The branch that closes the loop becomes a
-jump that is taken so many times; others, which leave the loop, become ones that are never taken. The loop is kept as it
-is ("own") where the first value of a register says how often it runs: of one that it counts down, of the limit that it
-compares a moving register to (in a register or in memory, by the closing branch or by one inside), of an index that
-moves to a constant, and of the pointer of a search, at the end of which memory holds what is looked for. Any counter in
-place of a comparison is one chain of a cycle more, which changes how short loops run. Otherwise, where flags come from
-a comparison of registers right before the branch, and nothing else needs them, `dec` of a free register and `jnz`
-replace both, as long and, where the pair is fused, as many µops ("replaced"); likewise where comparison and branch are
-not fused, `dec` and `jnz` stand for the branch alone. Where the instruction that sets the flags is needed otherwise and
-was fused with the branch, `dec` and `jnz` are one µop more ("added"). Its cost depends on the loop, so the loop is also
-measured with one more such µop, and the difference is subtracted, down to a cycle for each taken jump. Where a branch
-that leaves the loop is fused with a comparison with memory, that becomes `test` and `js`, which are fused as well, and
-memory is full of numbers that are not negative. Code that is no loop is repeated, and the time of a row is subtracted
-from that of a row twice as long ("repeated").
+jump that is taken a given number of times; branches that leave the loop become branches that are never taken. How the
+closing branch counts has a name:
 
-*Several ways.* Where data decide which way a loop goes, the analysed way runs: branches on it are always taken or
+- "own": the loop is unchanged, because the first value of a register determines the number of iterations: a register
+  that it counts down, the limit that it compares a moving register to (in a register or in memory, by the closing
+  branch or by one inside), an index that moves to a constant, or the pointer of a search, at the end of which memory
+  holds the searched value. A counter in place of a comparison would add a chain of one cycle, which changes the speed
+  of short loops.
+- "replaced": the flags come from a comparison of registers right before the branch, and nothing else needs them. `dec`
+  of a free register and `jnz` replace both, with the same length and, if the pair is fused, the same number of µops. If
+  comparison and branch are not fused, `dec` and `jnz` replace only the branch.
+- "added": the instruction that sets the flags is needed otherwise and was fused with the branch, so `dec` and `jnz` are
+  one more µop. Its cost depends on the loop. The loop is therefore also measured with one more such µop, and the
+  difference is subtracted, down to a cycle for each taken jump.
+- "repeated": code that is no loop is repeated, and the time of a row is subtracted from that of a row twice as long.
+
+If a branch that leaves the loop is fused with a comparison with memory, both become `test` and `js`, which are fused as
+well, and memory is filled with numbers that are not negative.
+
+*Several paths.* If data decide which path a loop takes, the analysed path runs: branches on it are always taken or
 never.
 
-*Memory.* Registers and memory are arranged as arrangement.py describes. Addresses without a pointer (relative to the
-instruction, absolute, of segments) are rewritten, if possible without changing the instruction's length.
+*Memory.* arrangement.py describes the contents of registers and memory. Addresses without a pointer (relative to the
+instruction, absolute, relative to a segment) are rewritten, if possible without changing the instruction's length.
 
-A loop that compilers have turned, so that its path begins in the middle of the code, is entered there by a jump.
+A loop that compilers have rotated, so that its path begins in the middle of the code, is entered there by a jump.
 
-The first byte lies as the kernel's does within 64 bytes, after no-operations.
+The first byte has the kernel's alignment within 64 bytes; no-operations come before it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sets of ports that explain figures: systems of sets from the sizes of their intersections, and µops from counts.
 
-Ports are bits here, and nothing is measured. Times only tell which µops can use a port, so two systems of sets are the
-same if for each choice of their sets as many ports lie in exactly those; systems are enumerated in this way, without
-their renamings.
+Ports are bits here, and nothing is measured. Times only tell which µops can use a port. Two systems of sets are
+therefore the same if, for each choice of their sets, the same number of ports lies in exactly those; only one
+representative of systems that differ by the names of ports is enumerated.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The code is that of x86-64, or with `--32` of 32-bit x86. With `--each` as well,
 "att" or "intel" and a tab, and OUT gets the object of each one in hexadecimal, an empty line for one that is wrong.
 Only with `--trusted` can IN read other files.
 
-A program of its own because LLVM ends the process when a statement is wrong. Messages are LLVM's, on stderr, with the
-input's name in front.
+It is a separate program because LLVM ends the process when a statement is wrong. Messages are LLVM's, on stderr, with
+the input's name in front.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From throughput and latency, measured form by form, to a model's figures; for the importers of ibench and asmbench.
+"""Conversion of measured throughput and latency to a model's figures, for the importers of ibench and asmbench.
 
-A benchmark knows no ports. Of a form that the model has, its latency is taken, and the throughput where the ports in
-the model do not give the same. Of another form, the throughput tells on how many ports it goes; the ports are taken
-from the model if it has only one set of so many for instructions on such registers, else the form is not imported.
+A benchmark knows no ports. For a form that the model has, its latency is used, and its throughput if the model's ports
+do not imply the same. For another form, the throughput gives the number of its ports. The ports are taken from the
+model if it has only one set of that size for instructions on such registers; otherwise the form is not imported.
 """
 
 from __future__ import annotations

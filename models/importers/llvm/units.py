@@ -1,4 +1,4 @@
-"""LLVM's scheduling models on cores whose ports are no numbers: LLVM's names of our units, and forms by them.
+"""LLVM's scheduling models on cores whose ports are not numbered: LLVM's names of our units, and forms by them.
 
 The output of llvm_sched.cpp serves for three things here, besides Intel's numbered ports: writing LLVM's names into a
 model (`--resources`), forms on a core with these names, and forms on a core of which LLVM has another model, with µops
