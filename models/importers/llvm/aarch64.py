@@ -18,7 +18,7 @@ from incc.frontends.aarch64.forms import form_of
 from incc.frontends.isa import split_operands
 from incc.models.files.source import Conditions, Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
-from incc.models.notation import port_set_name, write_latency
+from incc.models.notation import latency_by_pair, port_set_name, read_usage, write_latency, write_usage
 
 # Units that LLVM names otherwise than the vendor's guide (Cortex-A57 and -A72 Software Optimization Guides, pipelines:
 # division is on F0, shifts of vectors on F1, as on these units in AArch64SchedA57.td).
@@ -61,11 +61,9 @@ _TWO_UOPS_A_MACRO_OP = ("neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v
 # Where LLVM counts two or three µops for any instruction, an addition too; the µops are those on ports.
 _UOPS_ON_PORTS = ("thunderx2t99",)
 
-# Instructions that no program's inner loop has, and for which LLVM has only a single nominal cycle.
-_SYSTEM = re.compile(
-    r"(mrs|msr|sysl?|at|dc|ic|tlbi|cfp|cpp|dvp|hlt|brk|svc|hvc|smc|eret\w*|drps|dcps\d|udf|dmb|dsb|isb|tsb|wf[ei]t?|sevl?|"
-    r"yield|esb|psb|ssbb|pssbb|clrex|sb|tcommit|tstart|tcancel|ttest|clrbhb|smst\w+)/"
-)
+# Atomic operations of the Large System Extensions, which read and write memory: the operation, how it is ordered, the
+# size, and the registers.
+_ATOMIC = re.compile(r"(ld|st|swp|cas)(?:add|clr|eor|set|[su]max|[su]min)?a?l?([bh]?)/(?:[wx],)?([wx]),\[x\]")
 
 
 class Ports(msgspec.Struct, frozen=True):
@@ -109,7 +107,7 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
                 unmatched.append((text, data["error"]))
                 continue
             key, traits = form_of(text)
-            if text.startswith("<") or (_SYSTEM.match(key) and not data["resources"]):
+            if text.startswith("<"):
                 continue
             if "CyUnitI" in ports.of_unit:
                 data["resources"] = _cyclone(data)
@@ -132,8 +130,65 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
     for (key, conditions), (_, fields) in best.items():
         full.setdefault(key, {})[conditions] = fields
     result: Forms = {key: reduced(entries) for key, entries in full.items()}
+    result |= _unfinished_loads(result)
+    result = {**_alike((form_of(text)[0] for text, _ in unmatched), result), **result}
     note = f"{len(several)} forms stand for instructions with different figures, the first was taken"
     return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped, notes=[note] * bool(several))
+
+
+def _unfinished_loads(forms: Forms) -> Forms:
+    """Return the loads that LLVM's model gives a single cycle, with the latency of `ldr` from such an address."""
+    made: Forms = {}
+    for key, entries in forms.items():
+        match = re.fullmatch(r"ld[a-z]+/([wx]),(.*)", key)
+        pairs = latency_by_pair(entries.get((), {}).get("latency", "")) if match else {}
+        if match is None or pairs.get(("m", "a")) != 1:
+            continue
+        other = f"ldr/{match[1]},{match[2]}"
+        other = other if other in forms else f"ldr/{match[1]},[x,#]"
+        pairs["m", "a"] = latency_by_pair(forms[other][()]["latency"])["m", "a"]
+        latency = write_latency((*pair, cycles) for pair, cycles in pairs.items())
+        made[key] = {**entries, (): {**entries[()], "latency": latency, "derived": f"latency as {other}"}}
+    return made
+
+
+def _alike(lacking: Iterable[str], forms: Forms) -> Forms:
+    """Return figures of loads and atomic operations that LLVM has none of, from those of other instructions.
+
+    A load with weaker ordering takes no longer than `ldar`; an atomic operation does what `ldxr`, `add` and `stxr` do
+    together.
+    """
+    made: Forms = {}
+    for key in set(lacking):
+        other = re.sub(r"^ldapr(?=[bh]?/)", "ldar", key)
+        if other != key and other in forms:
+            made[key] = {(): {**forms[other][()], "derived": f"as {other}"}}
+        match = _ATOMIC.fullmatch(key)
+        if match is None:
+            continue
+        kind, size, register = match.groups()
+        parts = (f"ldxr{size}/{register},[x]", f"add/{register},{register},{register}", f"stxr{size}/w,{register},[x]")
+        if not all(part in forms for part in parts):
+            continue
+        load, add, store = (forms[part][()] for part in parts)
+        usage: Counter[str] = Counter()
+        for part in (load, add, store):
+            usage.update(read_usage(part.get("ports", "")))
+        cycles = latency_by_pair(load["latency"])["m", "a"]
+        pairs = [("M", "0", 0), ("M", "m", 1)]
+        if kind == "cas":
+            pairs += [("0", "0", 1), ("M", "1", 0)]
+        if kind != "st":
+            pairs += [("0" if kind == "cas" else "1", "m", 0), ("m", "a", cycles)]
+        made[key] = {
+            (): {
+                "ports": write_usage(usage),
+                "retire": sum(part["retire"] for part in (load, add, store)),
+                "latency": write_latency(pairs),
+                "derived": "as ldxr, add and stxr",
+            }
+        }
+    return made
 
 
 def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:

@@ -186,9 +186,11 @@ public:
   ///
   /// One full walk over the bits 10 to 31 with registers 1 and 6 in the lowest fields finds nearly
   /// everything. Further walks put other numbers there, for encodings in which these fields are
-  /// part of the opcode, with few values of bits 16 to 20.
+  /// part of the opcode, with few values of bits 16 to 20. Another walk covers all system
+  /// instructions.
   void enumerate(raw_ostream &OS, MCInstPrinter &Printer) const {
     std::unordered_set<std::string> Seen;
+    auto IsSystem = [](uint32_t Word) { return Word >> 21 == 0xd5000000u >> 21; };
     auto Try = [&](uint32_t Word) {
       MCInst Inst;
       uint64_t Size = 0;
@@ -197,11 +199,17 @@ public:
       if (Disassembler.getInstruction(Inst, Size, Bytes, 0, nulls()) != MCDisassembler::Success)
         return;
       bool Coincide = false;
-      if (!Seen.insert(kindOf(Inst, Coincide)).second)
-        return;
-      std::string Text;
+      std::string Kind = kindOf(Inst, Coincide), Text;
       raw_string_ostream Stream(Text);
-      Printer.printInst(&Inst, 0, "", STI, Stream);
+      if (IsSystem(Word)) {
+        // One opcode has many names there: hints, maintenance of caches.
+        Printer.printInst(&Inst, 0, "", STI, Stream);
+        Kind += StringRef(Text).trim().split('\t').first;
+      }
+      if (!Seen.insert(Kind).second)
+        return;
+      if (!IsSystem(Word))
+        Printer.printInst(&Inst, 0, "", STI, Stream);
       json::Value Found = describe(StringRef(Text).trim(), Inst);
       if (Coincide)
         Found.getAsObject()->insert({"coincide", true});
@@ -209,7 +217,12 @@ public:
     };
     for (uint32_t High = 0; High < 1u << 22; ++High)
       Try(High << 10 | 6 << 5 | 1);
-    for (uint32_t Low : {0u, 1u, 4u, 8u, 16u, 17u, 24u, 31u})
+    for (uint32_t Second : {0u, 1u})
+      for (uint32_t High = 0; High < 1u << 22; ++High)
+        Try(High << 10 | Second << 5 | 1);
+    for (uint32_t Rest = 0; Rest < 1u << 21; ++Rest)
+      Try(0xd5000000u | Rest);
+    for (uint32_t Low : {0u, 1u, 4u, 8u, 13u, 16u, 17u, 24u, 31u})
       for (uint32_t Second : {0u, 6u, 10u, 22u, 30u, 31u})
         for (uint32_t Top = 0; Top < 1u << 11; ++Top)
           for (uint32_t Third : {0u, 1u, 3u, 8u, 12u, 16u, 20u, 24u, 31u})

@@ -78,6 +78,9 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     latency: int
 
     def covers(self, shapes: list[str]) -> bool:
+        """Return True for the operands of a form; an element of the last one counts as a whole register."""
+        if len(shapes) > 2 and shapes[-1].endswith("[]") and shapes[0] == shapes[1]:
+            shapes = [*shapes[:-1], shapes[1]]
         return len(self.operands) == len(shapes) and all(map(re.fullmatch, self.operands, shapes))
 
 
