@@ -1,4 +1,5 @@
-// The page of a comparison: its table or heat map, and a pair. An address names the build that the base is compared with: #p12/C.
+// The page of a comparison: its table or heat map, and a pair. An address such as #p12/C names the build that the base is
+// compared with.
 (() => {
   const {byId, make} = Dom;
   const meta = JSON.parse(byId("meta").textContent);
@@ -22,7 +23,7 @@
     }
   }
 
-  // Where there is no room for both sides' ports they can be asked for.
+  // If there is no room for the ports of both sides, the user can request them.
   byId("ports-shown").checked = matchMedia("(min-width: 1000px)").matches;
   byId("ports-shown").addEventListener("change", showParts);
   byId("only-changed").addEventListener("change", showParts);
@@ -33,7 +34,7 @@
     table,
     draw(row, letter, number) {
       let side = meta.sides.findIndex(([own]) => own === letter);
-      // Without a build the first that is compared; the base is beside that, too.
+      // If the address names no build, choose the first one that is compared, which is next to the base, too.
       if (side < 0 || !row.members[side] || side === row.base) side = row.changes.findIndex(Boolean);
       if (side < 0) side = row.base;
       PairView.show(row, side, meta);

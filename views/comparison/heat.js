@@ -1,21 +1,21 @@
-// A table of kernels and builds: arrow keys go through its cells, each of which leads to its pair.
+// A table of kernels and builds. Arrow keys move between its cells, each of which leads to its pair.
 class HeatTable extends SortedTable {
   constructor(table) {
     super(table);
-    // Before the row is chosen, which is when the event comes to where it is listened for otherwise.
+    // Capture the event before the row's listener handles it and chooses the row.
     this.body.addEventListener("focusin", event => {
       const cell = event.target.closest("td");
       if (cell) this.column = cell.cellIndex;
     }, true);
   }
 
-  // What of a row can have the focus in a column.
+  // Returns the element of a row that can have the focus in a column.
   stop(row, column) {
     const cell = row.cells[column];
     return cell && (cell.querySelector("a") || (cell.classList.contains("stop") ? cell : null));
   }
 
-  // Of all cells one can be reached with Tab.
+  // Only one of all cells can be reached with Tab.
   choose(row) {
     for (const other of this.body.querySelectorAll("a:not([tabindex='-1']), .stop[tabindex='0']")) other.tabIndex = -1;
     if (!row) return;

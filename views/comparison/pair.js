@@ -1,8 +1,8 @@
-// A pair of kernels: what became of it and why, bounds and figures of both, and the instructions side by side.
+// A pair of kernels: its change and the causes, bounds and figures of both, and the instructions side by side.
 const PairView = (() => {
   const {byId, make, cycles} = Dom;
   const MINUS = "\u2212";
-  let parts = null;  // what of the table of instructions causes are about
+  let parts = null;  // the parts of the table of instructions that causes refer to
 
   const amount = value => value === 0 ? "0" : value >= 1 ? value.toFixed(2) : value.toFixed(3);
   const scroll = (label, table) => make("div", {class: "wide", role: "region", tabindex: 0, "aria-label": label}, table);
@@ -17,7 +17,7 @@ const PairView = (() => {
         make("div", {}, make("dt", {}, name), make("dd", {}, text)))));
   }
 
-  // Marks the instructions that a cause is about.
+  // Marks the instructions that a cause refers to.
   function mark(cause) {
     if (!parts) return;
     for (const side of [0, 1]) {
@@ -88,7 +88,7 @@ const PairView = (() => {
       make("tbody", {}, ...rows));
   }
 
-  // As the table has it.
+  // Formats a ratio as the table does.
   function relative(ratio) {
     if (ratio >= 2) return `×${ratio.toFixed(2)}`;
     if (ratio <= 0.5) return `÷${(1 / ratio).toFixed(2)}`;
@@ -120,7 +120,7 @@ const PairView = (() => {
   }
 
   function cellsOf(code, index, most) {
-    // A cell for each column, so that those of ports can go.
+    // Make a cell for each column, so that the columns of ports can be hidden.
     if (index === null) return ["", ...code.ports.map(() => "port"), "", "", ""].map(kind => make("td", {class: `gap ${kind}`}));
     const [line, text, ports, remarks, latency, path, chain, place, ...loads] = code.instructions[index];
     const unknown = remarks.includes("X");
@@ -137,7 +137,7 @@ const PairView = (() => {
     ];
   }
 
-  // Both beside each other, or one where there is no other.
+  // Shows both sides next to each other, or one if there is no other.
   function beside(codes, rows, letters, marks) {
     const most = Math.max(1, ...codes.flatMap(code => code.instructions.flatMap(row => row.slice(8))));
     const used = new Set();

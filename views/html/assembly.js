@@ -1,5 +1,5 @@
-// The instructions of a kernel as a table: lines, pressure on each port, latency, what each adds to the critical path and the
-// longest chain, marks, and the line of the source beside it. `choose(index)` marks one, `onChoose` hears of one.
+// The instructions of a kernel as a table: lines, pressure on each port, latency, each one's part of the critical path and of the
+// longest chain, marks, and the source line. `choose(index)` marks an instruction, `onChoose` is called when one is chosen.
 const Assembly = {
   REMARKS: {X: "not in the model", F: "macro-fused with the one before", E: "eliminated by the renamer",
     Z: "zero idiom", D: "figures derived from another form",
@@ -7,7 +7,7 @@ const Assembly = {
 
   table(kernel, onChoose) {
     const {make} = Dom;
-    // Ports that no instruction uses are in the bars; here they would only take room.
+    // Leave out unused ports, which the bars show already.
     const used = kernel.resources.map((resource, number) => number).filter(number => kernel.resources[number][2] > 0);
     const most = Math.max(1, ...kernel.instructions.map(i => Math.max(0, ...i[7].filter((_, n) => n % 2))));
     const sources = new Set(kernel.instructions.map(i => i[8]).filter(s => s >= 0));

@@ -1,6 +1,6 @@
-// Bars with their numbers, as a table: name, bar, number, words. `rows` have `name`, `value`, and what there is of `title`,
-// `text` (beside it), `mark` (a word for what stands out: never a colour alone) and `kind` (a class). `most` is the length of the
-// longest bar, `line` a value that all are held against.
+// Bars with their numbers, as a table: name, bar, number, words. `rows` have `name`, `value`, and optionally `title`, `text`
+// (after the bar), `mark` (a word for a conspicuous row, since colour alone is not enough) and `kind` (a class). `most` is the
+// length of the longest bar, `line` a value that all are compared with.
 const Bars = {
   table(caption, rows, {most, line, headings}) {
     const {make, cycles} = Dom;

@@ -1,12 +1,13 @@
 // A page of kernels: the table, or the kernel that the address names (#k12, #k12/graph); filters of the table, and keys.
 //
 // `page` has: `prefix`, the letter of addresses; `part`, the element that shows a kernel; `table`, null for a page of one kernel;
-// `draw(kernel, rest, number)`, which shows the data of a kernel, of which the address names a `rest`; and where they are needed
-// `arrived(rest)`, called when the address has changed, true if it has taken the focus; `keys(event, number)`, true for a key of its own.
+// `draw(kernel, rest, number)`, which shows a kernel's data, with the `rest` of its address; and optionally `arrived(rest)`,
+// called when the address has changed, which returns true if it has taken the focus, and `keys(event, number)`, which returns
+// true if it has handled a key.
 const Browse = (() => {
   const {byId, make} = Dom;
 
-  // Buttons that choose among the rows. Rows of the template are taken when something asks for them.
+  // Buttons that choose among the rows. Rows move from the template into the table when something needs them.
   function filters(table, first) {
     const buttons = [...document.querySelectorAll("[data-filter]")];
     const more = make("button", {type: "button", id: "more-rows"});
@@ -40,7 +41,7 @@ const Browse = (() => {
     }
     byId(`${table.table.id}-count`).after(more);
     more.addEventListener("click", take);
-    // A search, and an order, are of all rows.
+    // Searching and sorting apply to all rows.
     table.box.addEventListener("input", take, {capture: true});
     table.table.tHead.addEventListener("click", take, {capture: true});
     table.filter = fits;
@@ -73,7 +74,7 @@ const Browse = (() => {
       opened = number;
       shown = `${number}/${rest}`;
       byId("back").hidden = !table;
-      // The kernels in the order of the table as it is now.
+      // The kernels in the current order of the table.
       const numbers = table ? table.visible().map(numberOf) : [], at = numbers.indexOf(number);
       way("previous", numbers[at - 1]);
       way("next", at >= 0 ? numbers[at + 1] : numbers[0]);
@@ -121,7 +122,7 @@ const Browse = (() => {
       if (event.key === "?") byId("help").showModal();
       else if (event.key === "/" && table) {
         if (opened) location.hash = "#";
-        // The table is back when the address has changed.
+        // The table is visible again after the address has changed.
         setTimeout(() => table.box.focus(), 0);
       } else if (opened && (event.key === "n" || event.key === "p")) {
         const link = byId(event.key === "n" ? "next" : "previous");

@@ -1,6 +1,6 @@
-// Making elements. All text comes through textContent: nothing of a report is ever read as markup.
+// Functions that make elements. All text is set by textContent, so no part of a report is read as markup.
 const Dom = (() => {
-  // The name of SVG is an address: taken from the browser, so that no address stands in the page.
+  // SVG's namespace is an address. It is taken from the browser, so that the page contains no address.
   const template = document.createElement("template");
   template.innerHTML = "<svg></svg>";
   const SVG = template.content.firstChild.namespaceURI;
@@ -18,9 +18,9 @@ const Dom = (() => {
     byId: id => document.getElementById(id),
     make: (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children),
     svg: (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children),
-    // A number with two decimals; of whole ones as many.
+    // Formats a number with two decimals, whole numbers as well.
     cycles: value => value === null ? "" : value.toFixed(2),
-    // What is in view, without moving more than is needed, and without motion.
+    // Scrolls an element into view, no further than necessary and without animation.
     reveal: element => element.scrollIntoView({block: "nearest", inline: "nearest"}),
   };
 })();

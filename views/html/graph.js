@@ -1,14 +1,14 @@
-// The dependency graph of a kernel, drawn from top to bottom as time goes by: a node stands at the cycle in which the
-// instruction's result would be there if an iteration ran alone with all its inputs, which is what the critical path is the
-// longest of. Rows keep that order and are labelled with it; how far apart they are follows the cycles only roughly, or long
-// divisions would leave nothing but space. Dependencies into later iterations are dashed and run at the right.
+// The dependency graph of a kernel, drawn from top to bottom in the order of time. A node is at the cycle in which the
+// instruction's result would be ready if an iteration ran alone with all its inputs; the critical path is the longest path in
+// this sense. Rows keep that order and are labelled with the cycle. Their distance follows the cycles only roughly, because long
+// divisions would otherwise leave large gaps. Dependencies into later iterations are dashed and run at the right.
 const Graph = (() => {
   const HEIGHT = 24, ACROSS = 16, LEFT = 46, TOP = 26, LANE = 9, LETTER = 6.7;
-  const MOST = 400;  // nodes that are drawn without being asked for: beyond them nobody sees anything
+  const MOST = 400;  // nodes that are drawn without a request: larger graphs are illegible
   const HINT = "Point at an instruction or an arrow, or go through the instructions with Tab and the arrow keys.";
   const {make, svg, byId, cycles} = Dom;
 
-  // When each instruction's result is there, in cycles from the start of the iteration.
+  // Returns the time of each instruction's result, in cycles from the start of the iteration.
   function readyTimes(kernel) {
     const ready = kernel.instructions.map(instruction => instruction[4]);
     const sorted = kernel.edges.filter(([from, to, , , distance]) => !distance && from < to).sort((a, b) => a[0] - b[0]);
@@ -20,8 +20,8 @@ const Graph = (() => {
     return ready;
   }
 
-  // Rows of instructions with one time. What waits for another one of its time in no time stands below it, and no row has
-  // more than `room` instructions.
+  // Returns rows of instructions with the same time. An instruction that depends on another one of its time with no latency is in
+  // a row below it, and no row has more than `room` instructions.
   function rowsOf(kernel, ready, room) {
     const depth = kernel.instructions.map(() => 0);
     const within = kernel.edges.filter(([from, to, , , distance]) => !distance && from < to);
@@ -40,9 +40,9 @@ const Graph = (() => {
     });
   }
 
-  // Places across of instructions, and of the points through which what is longer than a row goes between others. Sweeps
-  // down and up draw all to what they are tied to, a node's width apart; what is on a path or chain pulls harder, so that
-  // these come out straight. What comes from one instruction runs together until it has to part.
+  // Returns the horizontal places of instructions, and of the points at which edges longer than a row pass other rows. Sweeps
+  // down and up move each node towards its neighbours, a node's width apart. Edges of paths and chains pull harder, so that these
+  // become straight. Edges from one instruction run together as far as possible.
   function placeAcross(kernel, rows, width) {
     const count = kernel.instructions.length, row = new Array(count).fill(0), tied = Array.from({length: count}, () => []);
     rows.forEach((r, number) => { for (const node of r.nodes) row[node] = number; });
@@ -67,7 +67,7 @@ const Graph = (() => {
       }
       tie(last, to, weight);
     }
-    // What only later iterations tie together keeps near, too.
+    // Nodes that are connected only across iterations should be near each other, too.
     for (const [from, to, , , distance] of kernel.edges) if (distance && row[from] !== row[to]) tie(from, to, 0.2);
     const room = (a, b) => ((a < count ? width : 4) + (b < count ? width : 4)) / 2 + (a < count || b < count ? ACROSS : 6);
     const x = new Array(row.length).fill(0);
@@ -145,8 +145,8 @@ const Graph = (() => {
     return told;
   }
 
-  // Everything but the controls. `state`: `path` (is the critical path marked), `chain` (which one is, -1 for none), `later`
-  // (all dependencies into later iterations, or only those of chains).
+  // Draws everything except the controls. `state`: `path` (true if the critical path is marked), `chain` (the marked chain, -1
+  // for none), `later` (show all dependencies into later iterations, or only those of chains).
   function draw(kernel, state, room) {
     const ready = readyTimes(kernel);
     const width = Math.max(56, ...kernel.instructions.map(i => label(i).length * LETTER + 16)), step = width + ACROSS;
@@ -177,7 +177,7 @@ const Graph = (() => {
       }
       const head = `M${x2} ${y2 + 5}l-4 -7h8z`;
       if (!distance) {
-        if (y2 <= y1) {  // beside each other, in the rows of one time
+        if (y2 <= y1) {  // next to each other, in rows of the same time
           return {d: `M${x1} ${y1}C${x1} ${y1 + 18} ${x2} ${y2 - 18} ${x2} ${y2}`, x: (x1 + x2) / 2, y: (y1 + y2) / 2, head};
         }
         const points = (placed.through.get(from) || []).slice(0, placed.row[to] - placed.row[from] - 1);
@@ -209,7 +209,7 @@ const Graph = (() => {
         svg("path", {class: "near", d}), svg("path", {class: "line", d}), svg("path", {class: "head", d: head}),
         svg("text", {x, y: middle}, `${strong && !distance ? "" : `${via} `}+${latency}`));
     });
-    // What is marked lies above the rest.
+    // Draw marked elements above the rest.
     edges.sort((a, b) => a.hasAttribute("data-strong") - b.hasAttribute("data-strong"));
     const nodes = kernel.instructions.map((instruction, index) => {
       const path = state.path && instruction[5] !== null;
@@ -242,7 +242,7 @@ const Graph = (() => {
 
   let kept = null, current = null;
 
-  // Marks an instruction with its edges, or none. Whoever else shows instructions hears of it by `onChoose`.
+  // Marks an instruction with its edges, or none. Other views of instructions are notified by `onChoose`.
   function mark(index, words) {
     if (!current) return;
     const {nodes, edges, told} = current, info = byId("graph-info");
@@ -318,7 +318,7 @@ const Graph = (() => {
   }
 
   return {
-    // Controls and drawing of a kernel, into `place`.
+    // Draws a kernel and its controls into `place`.
     show(kernel, place, onChoose) {
       kept = current = null;
       const state = {path: true, chain: kernel.chains.length ? 0 : -1, later: false};

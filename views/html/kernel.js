@@ -1,4 +1,4 @@
-// A kernel: what is said of it, bars, and the parts that show its instructions, which mark in each other what is pointed at.
+// A kernel: its verdict and notes, bars, and the views of its instructions, which highlight the same instruction in each other.
 const KernelView = (() => {
   const {byId, make, cycles} = Dom;
 
@@ -49,7 +49,7 @@ const KernelView = (() => {
     return [table, idle.length ? make("p", {class: "muted"}, `Not used: ${idle.join(", ")}`) : ""];
   }
 
-  // The flags to try as code, each in one piece, in the words that name them.
+  // Returns the text with compiler flags as code, each unbroken.
   function withFlags(text, flags) {
     const at = flags ? text.indexOf(flags) : -1;
     const code = flags ? flags.split(" ").flatMap((flag, n) => [n ? " " : "", make("code", {}, flag)]) : [];

@@ -1,4 +1,4 @@
-// The page of a report: its table, and what of a kernel the keys lead to.
+// The page of a report: its table, and the parts of a kernel that keys open.
 (() => {
   const {byId} = Dom;
   const table = byId("summary") ? new SortedTable(byId("kernels")) : null;

@@ -1,5 +1,5 @@
-// Tables that sort and search: each heading is a button, the box above takes words that must all be in a row (or in its
-// data-search). Rows are moved, never made anew. One link of a row is its target; arrow keys go from row to row.
+// Tables that sort and search: each heading is a button, and the box above takes words that must all occur in a row (or in its
+// data-search). Rows are moved, never made again. One link of a row is its target; arrow keys move from row to row.
 const SortedTable = (() => {
   const collator = new Intl.Collator("en", {numeric: true});
 
@@ -11,9 +11,9 @@ const SortedTable = (() => {
       this.rows = [...this.body.rows];
       this.texts = this.rows.map(row => `${row.textContent} ${row.dataset.search || ""}`.toLowerCase());
       this.order = new Map(this.rows.map((row, number) => [row, number]));
-      // What else than the search decides which rows are shown.
+      // A filter of rows besides the search.
       this.filter = () => true;
-      // How many rows there would be, where not all are in the table yet.
+      // The number of rows, including those that are still in the template.
       this.total = 0;
       this.box = byId(`${table.id}-search`);
       this.count = byId(`${table.id}-count`);
@@ -39,18 +39,18 @@ const SortedTable = (() => {
       });
       this.body.addEventListener("keydown", event => this.key(event));
       this.body.addEventListener("focusin", event => this.choose(event.target.closest("tr")));
-      // The whole row leads where its link does; text can still be marked.
+      // A click anywhere in a row follows its link; text can still be selected.
       this.body.addEventListener("click", event => {
         const row = event.target.closest("tr");
         if (event.target.closest("a") || String(getSelection())) return;
-        // A cell may have one of its own.
+        // A cell may have its own link.
         const cell = event.target.closest("td");
         (cell && cell.querySelector("a") || row.querySelector("a")).click();
       });
       this.search();
     }
 
-    // Further rows, behind those that there are.
+    // Appends further rows.
     add(rows) {
       for (const row of rows) {
         this.order.set(row, this.rows.length);
@@ -64,7 +64,7 @@ const SortedTable = (() => {
       return [...this.body.rows].filter(row => !row.hidden);
     }
 
-    // Of all links one can be reached with Tab.
+    // Only one of all links can be reached with Tab.
     choose(chosen) {
       for (const row of this.rows) {
         const link = row.querySelector("a");
@@ -104,7 +104,7 @@ const SortedTable = (() => {
     sort(column) {
       const heading = this.headings[column], was = heading.getAttribute("aria-sort");
       const numbers = heading.classList.contains("number");
-      // Numbers begin with the largest, which are looked for; a third time the order of the report is back.
+      // Numbers are sorted largest first, since these are of interest. The third click restores the report's order.
       const [first, second] = numbers ? ["descending", "ascending"] : ["ascending", "descending"];
       const next = was === null ? first : was === first ? second : null;
       for (const other of this.headings) other.removeAttribute("aria-sort");

@@ -1,5 +1,5 @@
-// The timeline: rows are instructions with their µops, columns cycles. Pointing at a row, or going to it by keyboard, tells its
-// life and draws what fed it and what it feeds. One kernel is shown at a time.
+// The timeline: rows are instructions with their µops, columns are cycles. Pointing at a row, or moving to it by keyboard,
+// describes its life, and draws its producers and consumers. One kernel is shown at a time.
 const Timeline = (() => {
   const HINT = "Point at a row, or go through the rows with the arrow keys (left and right fold an instruction): " +
     "what it did when, what fed it and what it feeds. Click to keep a row, Escape to let it go.";
@@ -15,11 +15,11 @@ const Timeline = (() => {
     return made;
   }
 
-  // A row that has several µops folded away has a lane for each.
+  // A row with several folded µops has a lane for each.
   function bar(row, from, to, state, letter, lane, lanes) {
     if (to <= from) return;
     const b = make("div", `bar ${state}`);
-    // Shown by the style: for who listens, the row is called by its instruction alone.
+    // The style shows the letter; screen readers announce only the row's instruction.
     b.dataset.letter = letter || "";
     b.dataset.cycles = `${from}-${to}`;
     b.style.left = `calc(var(--name) + ${from} * var(--cell))`;
@@ -46,7 +46,7 @@ const Timeline = (() => {
     add(retired, retired + 1, "retired", "R");
   }
 
-  // An instruction without µops: there is nothing to do but to retire.
+  // An instruction without µops only retires.
   function eventBars(row, event) {
     const [, , dispatched, , , retired] = event;
     bar(row, dispatched, dispatched + 1, "dispatched", "D");
@@ -67,7 +67,7 @@ const Timeline = (() => {
     return rows[rows.length - 1];
   }
 
-  // The data of data.py in full: instructions by name, times as cycles.
+  // The data of data.py, expanded: instructions by name, times as cycles.
   function unpacked(data) {
     const {cycles, names, events, uops} = data.timeline;
     const sums = steps => { let sum = 0; return steps.map(step => (sum += step)); };
@@ -266,7 +266,7 @@ const Timeline = (() => {
     const width = `calc(var(--name) + ${kernel.cycles + 2} * var(--cell))`;
     element("chart").style.width = element("axis").style.width = width;
     element("chart").style.backgroundSize = `calc(${kernel.cycles + 1} * var(--cell)) 100%`;
-    // Letters on bars that are too narrow for them would only be noise.
+    // Omit letters on bars that are too narrow for them.
     for (const b of element("chart").querySelectorAll(".bar")) {
       const [from, to] = b.dataset.cycles.split("-");
       const size = (to - from) * cell < 6.5 * b.dataset.letter.length ? "0px" : "";
