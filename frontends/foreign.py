@@ -65,7 +65,7 @@ def unreadable(text: str) -> str:
 
 
 def foreign(text: str) -> str:
-    """Return what a text is that incc does not read ("assembly for MIPS"), "" if it may be x86 or AArch64."""
+    """Name the kind of a text that incc does not read ("assembly for MIPS"), "" if it may be x86 or AArch64."""
     if text.startswith(_LLVM_IR):
         return "LLVM IR"
     if isa(names()[0]).sign(text) == 0:

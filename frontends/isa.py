@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ExitKind = Literal["own", "replaced", "added", "repeated"]
 CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
-"""A kind of work, and by the bits of vectors (0: any, or none) the forms that do it, of which a model has one."""
+"""A kind of work, and forms that do it by the bits of vectors (0: any, or none). A model has one of the forms."""
 
 
 class DecodeError(Exception):
@@ -236,7 +236,7 @@ class Evaluator(Protocol):
 
 
 class Isa:
-    """An instruction set. What this class defines is true of one of which little is known yet."""
+    """An instruction set. The defaults of this class are correct for one about which little is known yet."""
 
     name: str
     """The name in regions, kernels and models."""
@@ -304,7 +304,7 @@ class Isa:
         raise NotImplementedError
 
     def in_gnu_syntax(self, text: str) -> str:
-        """Return an assembly text as GNU as reads it, in the same lines; other dialects are told by the text itself."""
+        """Return an assembly text as GNU as reads it, in the same lines; other dialects are recognised by the text."""
         return text
 
     def branch(self, text: str) -> tuple[str, str]:

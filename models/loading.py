@@ -381,7 +381,7 @@ K = TypeVar("K", Tables, Index)
 
 
 def _cached(path: str, kind: type[K]) -> Iterator[K]:
-    """Yield what was compiled of a model file (or of a folder's index): when incc was built, and by an earlier run."""
+    """Yield the compiled tables of a model file (or of a folder's index): those of the build and of an earlier run."""
     folder, name = os.path.split(path)
     if folder == data_folder():
         file = os.path.join(os.path.dirname(folder), "tables", name + cache.ENDING)

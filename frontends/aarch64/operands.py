@@ -73,7 +73,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     lane: bool = False
     """A part of each register: an element, or a tile of a matrix."""
     merging: bool = False
-    """A predicate, of which the inactive elements keep the result's old value (`/m`)."""
+    """A predicate whose inactive elements keep the result's old value (`/m`)."""
     value: int | None = None
     """The value of an immediate, the amount of a shift; None if it is not known."""
     address: Address | None = None
@@ -86,7 +86,7 @@ def general(name: str) -> Register:
 
 @lru_cache(4096)
 def _named(kind: str, number: str, width: int) -> Register:
-    """Return register `number` of a kind, of which the instruction uses `width` bits."""
+    """Return register `number` of a kind, with the `width` in bits that the instruction uses."""
     if kind in "wx":
         return Register(name=kind + number, root="x" + number, offset=0, width=width, kind="general")
     if kind in ("p", "pn"):
@@ -238,7 +238,7 @@ def _list(text: str) -> Operand:
 
 
 def _memory(text: str) -> Operand:
-    """`[x,#]!` and the like; the second part after the bracket is what a post-index adds."""
+    """`[x,#]!` and the like; the second part after the bracket is the addend of a post-index."""
     inside, bracket, rest = text[1:].partition("]")
     if not bracket:
         raise ValueError(f"no end of the address {text!r}")

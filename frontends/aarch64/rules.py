@@ -44,7 +44,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     pair: bool = False
     """Two registers are loaded or stored."""
     registers: int = 1
-    """The last operand before the address stands for so many registers, this one and the following ones."""
+    """The number of registers that the last operand before the address stands for: this one and the following ones."""
 
 
 RULES: tuple[Rule, ...] = (

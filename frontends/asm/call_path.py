@@ -762,7 +762,7 @@ class CallFollower:
                 raise _UnfollowableError("finding its trip counts takes too long")
 
             def stop(done: dict[int, list[int]], instructions: int) -> bool:
-                # Large main loops have not so many iterations.
+                # Large main loops have fewer iterations.
                 most_here = most if instructions < _LONG_WALK else min(most, _SECOND)
                 return any(h in done and (done[h][0] > most_here or len(done[h]) > 1) for h in among)
 
@@ -782,7 +782,7 @@ class CallFollower:
                 return None
 
         def threshold(iterations: int, guess: int) -> int:
-            """Return the smallest number of units with so many iterations of the main loop."""
+            """Return the smallest number of units that gives a number of iterations of the main loop."""
             reaches = lambda units: counts(units, iterations, [main]).get(main, 0) >= iterations  # noqa: E731
             return _smallest(reaches, guess, high)
 

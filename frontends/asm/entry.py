@@ -49,7 +49,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
 
 _MOST_TERMS = 8
 
-# A mask of at least so many bits is taken to keep all bits above its lowest: counts have fewer bits.
+# A mask of at least this many bits is assumed to keep all bits above its lowest: counts have fewer bits.
 _COUNT_BITS = 28
 
 Value = tuple[tuple[tuple[str, int], ...], int]

@@ -93,7 +93,7 @@ class ControlFlow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hot_part(name: str) -> str:
-    """Return the function of which `name` is the cold part, else "": `f` for `f.cold`, and older gcc's `f.cold.3`."""
+    """Return the function whose cold part `name` is, else "": `f` for `f.cold`, and older gcc's `f.cold.3`."""
     hot, cold, number = name.rpartition(".cold")
     return hot if cold and (not number or number[1:].isdigit()) else ""
 
@@ -232,7 +232,7 @@ class NaturalLoop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class IrreducibleCycle(msgspec.Struct, frozen=True):
-    """Nodes that reach each other, of which none dominates the others."""
+    """Nodes that reach each other, none of which dominates the others."""
 
     nodes: frozenset[int]
     entries: tuple[int, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _READING = r'(?im)^((?:[^"#\n]*[;:])?[ \t]*)\.inc(?:lude|bin)\b.*'
-"""A line with such a directive; what is before it stays. Macros can hide others, which assemblers are kept from."""
+"""A line with such a directive; text before it stays. Macros can hide others, which assemblers may not execute."""
 
 
 def without_includes(text: str) -> tuple[str, list[int]]:

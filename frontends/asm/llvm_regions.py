@@ -34,7 +34,7 @@ class Message(msgspec.Struct, frozen=True):
     text: str
 
 
-# Comments of x86, and strings and character constants, inside of which none begins.
+# Comments of x86, and strings and character constants, in which no comment begins.
 _TOKENS = r"""(?s)"(?:[^"\\\n]|\\.)*"?|'(?:\\?.)'|/\*.*?\*/|//[^\r\n]*|\#[^\r\n]*"""
 # The lexer reads two tokens after # at the start of a statement, which may be a preprocessor's line, and finds a
 # comment that begins there; so `## LLVM-MCA-BEGIN` is a marker.

@@ -58,7 +58,7 @@ def analysed_loops(
 ) -> tuple[list[FoundLoop], list[NaturalLoop], list[IrreducibleCycle]]:
     """Return the loops of a graph to analyse, all its natural loops, and the irreducible cycles to leave out.
 
-    These are the innermost loops; irreducible cycles of which each round passes the same block; and of other loops the
+    These are the innermost loops; irreducible cycles that pass the same block in each round; and of other loops the
     iterations that enter no loop inside, if they are likely to be most of them, or most of the work (`_matters`).
     """
     successors = [block.successors for block in graph.blocks]
@@ -100,7 +100,7 @@ def _matters(graph: ControlFlow, loop: NaturalLoop, part: NaturalLoop, largest: 
     """Return True if the iterations of a loop that enter no loop inside are worth an analysis.
 
     They are if compilers' layout makes them the likeliest ones, or if they have more than twice as many instructions as
-    the `largest` innermost loop inside: such loops are then small parts, as a copy of what is longer than a vector.
+    the `largest` innermost loop inside: such loops are then small parts, such as a copy of the rest beyond a vector.
     """
     block = _likeliest_next(graph, loop, loop.header)
     while block != loop.header and block in part.body:
@@ -442,7 +442,7 @@ def _paths_of(
     loop = found.loop
     paths: list[LoopPath] = []
     # Without inner cycles every way leads back to the header, so each path that is begun can be completed. Depth first,
-    # first sides first. Paths share what they have in common.
+    # first sides first. Paths share their common beginnings.
     begun: list[_Begun] = [_Begun(loop.header)]
     while begun:
         path = begun.pop()

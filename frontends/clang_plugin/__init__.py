@@ -1,1 +1,1 @@
-"""The pass plugin for clang, in C++, and what it says in Python: docs/plugin.md."""
+"""The pass plugin for clang, in C++, and a reader of its tables, in Python: docs/plugin.md."""

@@ -90,7 +90,7 @@ _VECTORISED = re.compile(
 )
 _DEPENDENCE = re.compile(r"not vectorized, possible dependence between data-refs (.+) and (.+)$")
 _UNROLLED = re.compile(r"loop unrolled (\d+) times")
-# Reasons that only rule out one of several vector widths, the last of which no loop can have.
+# Reasons that rule out only one of several vector widths. No loop can have the last one.
 _POOR = ("no vectype for stmt", "unsupported data-type")
 # Reasons not to vectorise a loop that could be vectorised.
 _COSTS = ("some scalar iterations would need to be peeled", "Loop costings not worthwhile")

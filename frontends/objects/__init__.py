@@ -1,1 +1,1 @@
-"""Object files, libraries and programs: what is in them, whatever the format, and the loops of their machine code."""
+"""Object files, libraries and programs: a common form for all formats, and the loops of their machine code."""

@@ -183,7 +183,7 @@ class Dwarf:
                 has_function, rest = self._walk(unit, unit_addresses, calls)
                 any_function |= has_function
                 if rest and has_function:
-                    # Functions may be inside others, in classes (lambdas), of which few programs have any.
+                    # Functions may be inside others, in classes (lambdas), but few programs have any.
                     self._walk(unit, sorted(rest), calls, thoroughly=True)
             except FAULTS:
                 self._note_damage()

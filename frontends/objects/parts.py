@@ -68,7 +68,7 @@ def _divided(sections: list[tuple[int, int]]) -> Iterator[Addresses]:
 
 
 def part_of(source: str | bytes, folder: str, part: Addresses) -> Container:
-    """Return the contents of a file, of which the functions that begin in a part are chosen.
+    """Return the contents of a file, limited to the functions that begin in a part.
 
     Raises ObjectError and OSError as `read` does.
     """

@@ -37,7 +37,7 @@ _LARGEST_POWER = 15
 """The largest alignment that Mach-O's linkers accept, as a power of two."""
 _GCC_LTO = ".gnu.lto_"
 COFF_MACHINES = frozenset((0x14C, 0x1C0, 0x1C4, 0x5032, 0x5064, 0x6232, 0x6264, 0x8664, 0xA641, 0xAA64))
-"""Microsoft's PE format, "Machine types": the processors of which COFF objects are common. They have no other magic."""
+"""Processors with common COFF objects, which have no other magic (Microsoft's PE format, "Machine types")."""
 _MAPPED = 1 << 24
 """Bytes of a file from which on it is mapped into memory. A smaller one is read, so it may change meanwhile."""
 _START = 64
@@ -54,7 +54,7 @@ class ObjectError(Exception):
 
 
 def read(source: str | bytes, folder: str | None = None) -> Container:
-    """Return what is in an object file, library or program.
+    """Return the contents of an object file, library or program.
 
     Args:
         source: the file's path, or its bytes.
@@ -95,7 +95,7 @@ def mapped(path: str) -> mmap.mmap:
 
 
 def _container(isa_name: str, sections: Iterable[Section], size: int) -> Container:
-    """Return what is in a file of `size` bytes. Raises ObjectError."""
+    """Return the contents of a file of `size` bytes. Raises ObjectError."""
     total = 0
     accepted = []
     for section in sections:

@@ -74,7 +74,7 @@ def elf_facts(path: str) -> Elf | None:
 
 
 def linker_inputs(path: str) -> Iterator[LinkerInput]:
-    """Yield what a linker takes from an object or a static library; nothing of other files, such as shared libraries.
+    """Yield the functions that a linker takes from an object or static library; none of other files (shared libraries).
 
     A damaged library ends early. Raises OSError.
     """

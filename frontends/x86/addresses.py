@@ -69,7 +69,7 @@ class FixedSlot(msgspec.Struct, frozen=True):
 
 
 _FROM_VECTORS = 8
-"""Bytes of a value that comes from a vector register, of which nothing is known."""
+"""Bytes of a value that comes from a vector register, about which nothing is known."""
 _WORDS = (4, 8)
 """Bytes of a pointer or an index in memory."""
 

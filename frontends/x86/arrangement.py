@@ -121,7 +121,7 @@ def arrange(
 def _symbols(
     kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, placement: Placement
 ) -> dict[str, int]:
-    """Return numbers for the registers' first values, and for what the code before the loop computes them from."""
+    """Return numbers for the registers' first values, and for the values from which earlier code computes them."""
     symbols: dict[str, int] = {}
     loads = stores = 0
     for number, name in enumerate(roles.pointers):
@@ -311,7 +311,7 @@ def _trips(follower: AddressFollower, symbols: dict[str, int]) -> int:
 
 
 _HALVES = {2: 0x3E00_3E00_3E00_3E00, 4: 0x3FC0_0000_3FC0_0000, 8: 0x3FF8_0000_0000_0000}
-"""1.5 in floating-point numbers of so many bytes."""
+"""The number 1.5 by the size of floating-point numbers in bytes."""
 _INTEGERS = 3 | 3 << 32
 _INDICES = {1: 0x0E0C_0A08_0604_0200, 2: 0x0030_0020_0010_0000, 4: 3 | 67 << 32, 8: 3}
 """Indices in vector registers: small, and as different as a word can have them."""

@@ -563,7 +563,7 @@ def _patience(size: int) -> int:
 
 
 def _bytes(size: int) -> int:
-    """Return how many bytes an assembler may write, all of which are then read."""
+    """Return the number of bytes that an assembler may write. All of them are read."""
     return min(LIMIT_BYTES, (1 << 28) + 16 * size)
 
 
@@ -794,7 +794,7 @@ def _failure(command: str, result: _Result, folder: str, trusted: bool) -> Assem
         return AssemblerError(f"the assembler {command!r} was ended by signal {-result.status}")
     if os.statvfs(folder).f_bavail == 0:
         return _full(folder)
-    # Other messages may quote what the text includes.
+    # Other messages may quote files that the text includes.
     own = [m for m in result.messages.splitlines() if not re.match(_FOREIGN, m) or trusted]
     first = next((m for m in own if "rror" in m), own[0][:200] if own else "")
     return AssemblerError(

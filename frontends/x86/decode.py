@@ -122,7 +122,7 @@ class _Form(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _FORMS: dict[int, _Form] = {}
-"""Entries by Code, of which iced-x86 has some thousands: there cannot be more."""
+"""Entries by Code. There are at most some thousands, the codes of iced-x86."""
 
 # Forms of 32-bit mode that are another one in 64-bit mode only for the width of the stack, of an address or of a
 # target: cores do the same, and it is the latter that has been measured.

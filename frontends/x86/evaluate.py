@@ -31,7 +31,7 @@ _NOT_KEPT = words("rax rcx rdx rsi rdi r8 r9 r10 r11")
 _VECTOR_BITS = {"movd": 32, "movq": 64}
 _VECTOR_BITS |= dict.fromkeys(words("movdqa movdqa32 movdqa64 movdqu movaps movapd movups movupd"), 128)
 _VECTOR_BITS |= {f"v{name}": bits for name, bits in _VECTOR_BITS.items()}
-"""The moves of which vector registers keep the lower bits, with the bits that they move at least."""
+"""The moves whose lower bits are tracked in vector registers, with the least number of bits that they move."""
 _COPIES = frozenset((*words("mov movzx movsx movsxd pop"), *_VECTOR_BITS))
 # These always write the flags that they may write.
 _ALWAYS_FLAGS = words("add sub cmp and test or xor imul neg inc dec adc sbb andn")

@@ -153,7 +153,7 @@ _REPEATED = 4
 
 
 def _assembled_once(text: str, assembler: Sequence[str] | None) -> AssembledLines | None:
-    """Assemble each distinct statement once, in a text of statements and comments of which most are repeated.
+    """Assemble each distinct statement once, for a text of statements and comments with many repetitions.
 
     Without labels and directives no statement depends on its place. Returns None for other texts, and where the
     assembler has anything to report.

@@ -11,7 +11,7 @@ from typing import Any
 
 import iced_x86 as iced
 
-# Spellings of conditions: iced-x86 has up to three names for each, of which a formatter uses one.
+# Spellings of conditions: iced-x86 has up to three names for each, and a formatter uses one.
 _CONDITIONS = ("b", "ae", "e", "ne", "be", "a", "p", "np", "l", "ge", "le", "g")
 _SPELLINGS = 3
 _SUFFIXES = {"b": "R8", "w": "R16", "l": "R32", "q": "R64"}

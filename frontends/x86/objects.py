@@ -91,7 +91,7 @@ class _Tables:
         self._read: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def targets(self, begin: int, jumps: Sequence[Jump], inside: Callable[[int], bool]) -> dict[int, tuple[int, ...]]:
-        """Return the targets of those indirect jumps of a function whose tables can be read.
+        """Return the targets of a function's indirect jumps, as far as their tables can be read.
 
         The table is named by an instruction before the jump, back to the last transfer of control. If its address is
         computed further away, as before a loop, the jump may go wherever those tables of the function lead that no

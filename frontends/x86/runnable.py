@@ -382,7 +382,7 @@ def _counter_and_base(kernel: KernelCode, natives: Sequence[Any], exits: _Exits)
     elif not free:
         return None
     else:
-        # The first eight have shorter encodings, of which addresses need one more than a counter does.
+        # The first eight have shorter encodings, which are more useful for addresses than for a counter.
         short = exits.closing in exits.replaced and exits.replaced[exits.closing].length == 2
         needed = any(native.is_ip_rel_memory_operand for native in natives)
         low = [root for root in free if NUMBER[root] < 8]
@@ -734,9 +734,9 @@ def _compared(kernel: KernelCode, branch: int) -> int:
 def _searched(
     kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, arrangement: Arrangement
 ) -> tuple[_Own, Arrangement] | None:
-    """Return the pointer by whose first value a search ends, and memory in which it finds something; None without one.
+    """Return the pointer whose first value ends a search, and memory in which the search succeeds; None without one.
 
-    That is a loop that goes on until what it loads equals a constant, or a register that does not change.
+    A search is a loop that runs until a loaded value equals a constant, or a register that does not change.
     """
     place = _place_and_value(kernel, follower, roles, arrangement.symbols)
     if kernel.instructions[-1].mnemonic != "jne" or place is None:
@@ -774,7 +774,7 @@ _STORES = {1: b"\xc6\x04\x25", 2: b"\x66\xc7\x04\x25", 4: b"\xc7\x04\x25", 8: b"
 def _place_and_value(
     kernel: KernelCode, follower: AddressFollower, roles: AddressRoles, symbols: dict[str, int]
 ) -> tuple[int, int] | None:
-    """Return the instruction that loads what the last branch depends on, and the value with which it is not taken."""
+    """Return the instruction that loads the operand of the last branch, and the value for which it is not taken."""
     setter = _compared(kernel, len(kernel.instructions) - 1)
     comparison = kernel.instructions[setter]
     if setter < 0 or comparison.mnemonic not in ("cmp", "test") or any(access.store for access in comparison.memory):

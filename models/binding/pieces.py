@@ -161,7 +161,7 @@ def has_complex_address(m: MemoryAccess) -> bool:
 def shape_key(i: Instruction, split_roots: frozenset[str]) -> tuple[Any, dict[str, int]]:
     """Return what binding reads of an instruction except names of registers and constants, and its roots by number.
 
-    Registers are told apart by the order in which they occur. Implicit ones keep their names, since figures and the
+    Registers are distinguished by the order in which they occur. Implicit ones keep their names, since figures and the
     stack engine refer to them.
     """
     roots: dict[str, int] = {}
@@ -344,7 +344,7 @@ class WholeKernel:
         first = kernel.instructions[0].offset
         registers: list[int] = []
         if model.parameters["late_beside_flags"]:
-            # Registers of which a location is a part, or that have none.
+            # Registers that contain a location, or that have none.
             number = numbers.setdefault
             registers = [number(root, len(numbers)) for piece in pieces for root in piece.roots]
         self._key = (
@@ -394,7 +394,7 @@ class RegisterFacts(msgspec.Struct, frozen=True, kw_only=True):
     registers: tuple[RegisterAccess, ...]
     """The registers that the facts are about."""
     high: frozenset[str]
-    """Roots of which bits 8-15 are named."""
+    """Roots whose bits 8-15 are named."""
     vector_bits: int
     """The width of the widest vector register, 0 without any."""
     written: frozenset[str]

@@ -53,7 +53,7 @@ class FoldedSum(msgspec.Struct, frozen=True, kw_only=True):
     computed: bool
     """True if a µop computes the sum of this instruction, because others need it."""
     reads: frozenset[str]
-    """Registers of which this instruction needs the computed sum."""
+    """Registers whose computed sum this instruction needs."""
     late: int
     """Cycles by which it gets such a sum later than other inputs."""
     ports: str = ""

@@ -19,7 +19,7 @@ _CHOICES = {"queue": ("", "load", "store"), "kind": ("integer", "vector")}
 
 
 def read(table: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str]) -> tuple[Llvm, list[str]]:
-    """Return the table `llvm` of a model with these ports and other resources, and what is wrong with it."""
+    """Return the table `llvm` of a model with these ports and other resources, and its errors."""
     wrong = [f"unknown key llvm.{key}" for key in table if key != "cpu" and key not in _KEYS]
     if not isinstance(table.get("cpu"), str) or not table["cpu"]:
         wrong.append("llvm.cpu must be LLVM's name of a processor")

@@ -90,7 +90,7 @@ class FileProblem(msgspec.Struct, frozen=True):
 
 
 def read_head(path: str, text: str) -> ModelName:
-    """Return what a model file says about itself before its first table. Raises ModelError."""
+    """Return a model file's own fields before its first table. Raises ModelError."""
     return _name(path, _tables(path, text))
 
 

@@ -1,1 +1,1 @@
-"""Instruction forms: what a model must know of them for each instruction set."""
+"""Instruction forms: the facts about them that models need for each instruction set."""

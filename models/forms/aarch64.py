@@ -43,7 +43,7 @@ def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) ->
 
 
 def needs_latency(form: str) -> bool:
-    """Return False: only an instruction's text tells what a form reads and writes."""
+    """Return False: only an instruction's text determines the registers that it reads and writes."""
     return False
 
 

@@ -24,7 +24,7 @@ class FormRules(Protocol):
     """True if every result that takes cycles is made by a µop that is not for memory alone."""
 
     def findings(self, form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) -> list[str]:
-        """Return what is wrong with a form by itself: the decoder never produces it, or a latency names no operand."""
+        """Return the errors of a form by itself: the decoder never produces it, or a latency names no operand."""
 
     def needs_latency(self, form: str) -> bool:
         """Return True if a form is known to have a result that depends on an input."""

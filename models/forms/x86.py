@@ -16,7 +16,7 @@ RESULTS_ARE_COMPUTED = True
 
 
 def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) -> list[str]:
-    """Return what the decoder never produces: unknown codes, impossible operands, and latencies that name these."""
+    """Return the errors of a form that the decoder never produces: unknown code, impossible operands, bad latencies."""
     shape = by_key().get(form)
     if shape is None:
         code, _, kind = form.rpartition("/")
@@ -72,7 +72,7 @@ def spelled(form: str, conditions: Sequence[str] = ()) -> str:
 
 
 def encoding(form: str) -> str:
-    """Return EVEX for such forms, most of which have a twin with VEX."""
+    """Return EVEX for EVEX forms, most of which have a twin with VEX."""
     shape = by_key().get(form)
     return shape.encoding if shape and shape.encoding == "EVEX" else ""
 

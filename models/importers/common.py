@@ -156,7 +156,7 @@ def read_json_lines(path: str, malformed: Malformed) -> Iterator[tuple[str, dict
 
 
 def reduced(entries: Mapping[Conditions, Entry]) -> Entries:
-    """Return entries of which those with conditions hold only what entries with fewer conditions do not say.
+    """Return entries in which those with conditions contain only fields that differ from entries with fewer conditions.
 
     If no entry is without conditions, the first one in sorted order becomes that.
     """

@@ -60,7 +60,7 @@ def import_forms(request: ImportRequest) -> Imported:
 
 
 def derive(shapes: Iterable[Shape], entries_of: EntriesOf) -> Forms:
-    """Return what the rules make for the given forms from those in the model."""
+    """Return the entries that the rules derive for the given forms from those in the model."""
     made: Forms = {}
 
     def entries(key: str) -> Mapping[Conditions, Entry]:

@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: ImportRequest) -> Imported:
-    """Return all forms of the other model, with what was measured on this core; with `fill` those that it lacks."""
+    """Return all forms of the other model, with this core's measured figures; with `fill` those that the core lacks."""
     options, chain = request.options, request.chain
     wanted((), options.features, only_missing=False)  # checks the names of features
     inherited = merge_forms(chain[1:])
@@ -134,7 +134,7 @@ def inherit(
 ) -> dict[str, Entries]:
     """Return the given forms of the core, from the predecessor's entries and those measured on the core.
 
-    A form that was measured with as many µops as the predecessor's keeps what the source does not say: latencies by
+    A form that was measured with as many µops as the predecessor's keeps the fields that the source lacks: latencies by
     operand if the longest one is the same, decoding, and conditions.
 
     Args:

@@ -23,7 +23,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, Any]
     """Its JSON schema."""
     problems: Callable[[Any], Problems]
-    """Returns what is wrong with a value."""
+    """Returns the error of a value."""
     ports: Callable[[Any], Iterable[str]]
     """Returns the port sets, names joined by ",", that a value mentions."""
     needed: tuple[str, ...] = ()

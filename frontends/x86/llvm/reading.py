@@ -21,7 +21,7 @@ from incc.support.signals import fork
 TRIPLE = "x86_64-unknown-linux-gnu"
 
 MOST = 100
-"""The largest number of diagnostics of one text, each of which takes another run over the text."""
+"""The largest number of diagnostics of one text. Each takes another run over the text."""
 
 
 class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,7 +271,7 @@ def _include(lines: list[_Line], name: str) -> bool:
 
 
 def _writing(lines: list[_Line], name: str, triple: str, seconds: float, trusted: bool) -> tuple[int, int, float]:
-    """Find the repetition or the call of a macro that writes a mistake, of which LLVM does not say the place.
+    """Find the repetition or macro call that produces a mistake whose place LLVM does not report.
 
     Returns the index of its first line, the index after its last line, and the seconds of the processor that LLVM took.
     """

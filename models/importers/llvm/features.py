@@ -31,7 +31,7 @@ _OTHER = {
 
 
 def features_of(names: Iterable[str], all_names: Iterable[str]) -> frozenset[str]:
-    """Return iced-x86's names, of which `all_names` are all, for a processor's features in LLVM (`names`)."""
+    """Return iced-x86's names, out of `all_names`, for a processor's features in LLVM (`names`)."""
     plain = {name.replace("_", ""): name for name in all_names}
     features = set(_ALWAYS.split())
     for name in names:

@@ -40,7 +40,7 @@ _IMMEDIATES = {
 }
 
 
-# Forms of which `shapes.example` makes none: two immediates, addresses of 32 bits.
+# Forms that `shapes.example` does not make: two immediates, addresses of 32 bits.
 _BY_HAND = "c834129c 66c834129c 660f78c49c9d f20f78e59c9d 67f2450f38f806 67f3450f38f806 6766450f38f806 d7"
 
 
@@ -85,7 +85,7 @@ def examples() -> Iterator[tuple[str, bytes]]:
 def narrow_examples() -> Iterator[tuple[str, bytes]]:
     """Yield examples of the forms of 32-bit mode that may be written otherwise there.
 
-    Not those of vectors' encodings, of which LLVM's disassembler forgets a bit in this mode.
+    Vector encodings are excluded, because LLVM's disassembler loses a bit of them in this mode.
     """
     for shape in shapes(32):
         if shape.encoding != "LEGACY":

@@ -195,7 +195,7 @@ def _with_ports(text: str, old: Counter[str], new: Counter[str]) -> str:
 def _seen_ports(text: str, data: Record, functions: Mapping[str, str]) -> str:
     """Return the µops of a register form, from those seen with the blockers of each set of ports.
 
-    Counts beyond what the throughput allows come from late results. What comes from general-purpose registers takes
+    Counts beyond what the throughput allows come from late results. Data from general-purpose registers take
     a way of its own into the vector unit. Forms of more than three µops keep those that they have.
     """
     usage = read_usage(text)
@@ -253,7 +253,7 @@ def idiom(same: Record, base: Entry) -> Entry:
 def _latency(fields: Entry, data: Record, loaded: int) -> Entry:
     """Return pairs of operands that were measured otherwise, but for those that take no time.
 
-    Elimination by the renamer cannot be told from a way back that was measured too long.
+    Elimination by the renamer cannot be distinguished from a path back whose measured latency is too long.
     """
     measured = {(t, s): c - (loaded if s == "m" else 0) for t, s, c in data["latency"]}
     pairs = latency_by_pair(fields.get("latency", ""))

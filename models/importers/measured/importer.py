@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: ImportRequest) -> Imported:
-    """Return all forms in the files; macro-fusion as measured, if the model says nothing of it.
+    """Return all forms in the files, with the measured macro-fusion if the model has none.
 
     For a core whose ports are numbers, its forms replace the model's (intel.py). With `--prefer`, only differences from
     the model's forms are returned (amd.py).
@@ -369,14 +369,14 @@ def _compute(shape: Shape, data: Record, slots: int) -> tuple[dict[str, int], in
 def _leaving(shape: Shape, seen: Mapping[str, int], room: bool) -> dict[str, int]:
     """Return the µops that take results to general-purpose registers and flags, if there is `room` for one."""
     if "FP5" in seen:
-        # Beside rotates a slot or two of theirs is taken; what was seen beside other blockers comes from waiting.
+        # With rotates, a slot or two of theirs is taken; counts with other blockers come from waiting.
         return {"FP5": 1, "ALU12": 1} if shape.operands[0].startswith("R") else {"FP5": 1}
     # The way that stores do not take.
     return {"FP4": 1} if room else {}
 
 
 def _most(data: Record, ports: int) -> int:
-    """Return the most µops that so many ports can have taken at the measured throughput."""
+    """Return the most µops that a number of ports can have executed at the measured throughput."""
     return 1_000_000 if not data["tp"] else int(data["tp"] * ports + 0.3)
 
 

@@ -124,7 +124,7 @@ class _Reader:
         return made
 
     def _entry(self, shape: Shape, conditions: Conditions, entry: Entry, counted: bool, origin: str) -> Entry:
-        """Return an entry with what was measured under its conditions; `entry` may be changed."""
+        """Return an entry with the figures measured under its conditions; `entry` may be changed."""
         data = self.records[shape.key][conditions]
         if any(c.startswith("agen:") for c in conditions):
             # For some addresses uops.info's chain ran through another register; the rest is the renamer's work.
@@ -251,7 +251,7 @@ class _Reader:
         return existing or self._sets(data)
 
     def _sets(self, data: Mapping[str, Any], existing: Counter[str] | None = None) -> Counter[str] | None:
-        """Return µops by port set from the counts on each set, of which larger sets contain the smaller ones'.
+        """Return µops by port set from the counts on each set; larger sets include the counts of smaller ones.
 
         Counts on which the runs disagree (`unsure`) are taken from `existing`, and without that there is no answer.
         """
@@ -393,7 +393,8 @@ class _Reader:
             return None
         whole = round(cycles)
         if _width(shape.key) == 2 and not 0.96 <= cycles / max(1, whole) <= 1.0:
-            # The clock changed, by up to a tenth; more is the mean of two ports, of which one takes longer.
+            # The clock changed, by up to a tenth; a larger difference is the mean of two ports, one of which takes
+            # longer.
             narrow = self._narrow_cycles(shape, conditions, pair)
             if narrow is not None and 0.9 <= cycles / narrow <= 1.1:
                 return narrow

@@ -150,7 +150,7 @@ def complete(
     `functions` and `ports` are the core's; besides those of every model, `functions` has `integer`, `multiply`,
     `shift`, `select` (the units that conditional moves and sets go to), `load_vector`, `store_vector`,
     `branch_not_taken`. `vector_bits` is the width of one access to memory. `like` returns the entries of a form on a
-    core of which the integer units were measured.
+    core whose integer units were measured.
     """
     sets = {name: port_set_name(members.split(",")) for name, members in functions.items()}
     result: Forms = {}
