@@ -186,7 +186,7 @@ def _of_parts(parts: Sequence[SideKernel]) -> float:
 
 
 def _outcome(cycles_a: float, cycles_b: float, a: SideKernel, b: SideKernel) -> Outcome:
-    """Return faster or slower, unless the difference may be due to what is not counted."""
+    """Return faster or slower, unless the difference may be due to uncounted work."""
     missing = [_not_counted(entry.kernel) for entry in (a, b)]
     if missing[0] != missing[1]:
         # A kernel that is slower although less of it is counted really is slower.

@@ -447,7 +447,7 @@ class _Matcher:
                     texts.setdefault(text(each), {}).setdefault(each.line, each)
             return texts
 
-        # Only texts of which something is still to be matched are needed.
+        # Only texts with unmatched kernels are needed.
         wanted = {text(self.a[row]) for row in self._open_rows() if self._may_have_moved(self.a[row])}
         wanted &= {text(self.b[c]) for c in self._open_columns()}
         texts_b = by_line(self.b, wanted)

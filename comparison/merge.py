@@ -147,7 +147,7 @@ def _matchings(
 
 
 def _copy_keys(f: Features) -> list[object]:
-    """Return keys of which interchangeable kernels share one."""
+    """Return the keys of a kernel; interchangeable kernels share one."""
     line = (f.file, f.line)
     if f.line > 0 and f.origin:
         return [("origin", f.origin, line)]

@@ -96,7 +96,7 @@ def side_info(entries: Sequence[SideKernel], label: str, named: str, notes: Sequ
 
 
 NOT_COUNTED = "Not counted: "
-"""The beginning of a note on what is not counted."""
+"""The beginning of a note on uncounted work."""
 
 
 def _not_counted(entries: Sequence[SideKernel]) -> list[str]:

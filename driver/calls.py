@@ -191,7 +191,7 @@ def _function(
     result: UnitResult,
     decode: Callable[[Region], KernelCode],
 ) -> _Function | str:
-    """Return what is known about a function, or why its calls are not predicted."""
+    """Return a function whose calls can be predicted, or the reason why they cannot."""
     evaluator = isa(parsed.isa).evaluator()
     if evaluator is None:
         return f"calls of {parsed.isa} functions are not predicted yet"

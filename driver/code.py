@@ -28,7 +28,7 @@ _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
 def kind_of(start: bytes) -> Literal["object", "library", "bitcode", ""]:
-    """Return what a file is by its first bytes; "bitcode" is LLVM's, "" is anything else.
+    """Return the kind of a file by its first bytes; "bitcode" is LLVM's, "" is anything else.
 
     Args:
         start: The first 4 KB of the file. The header of a PE file may begin later, but rarely does.

@@ -178,7 +178,7 @@ def disagreement_lines(tables: dict[str, list[list[str]]]) -> Iterator[str]:
 
 
 def coverage_lines(name: str, coverage: Coverage, verbose: bool) -> Iterator[str]:
-    """Yield how much of some code a model has instructions for, by source, and what it lacks."""
+    """Yield the model's coverage of some code, by source, and the instructions that it lacks."""
     weights, forms = coverage.weights, coverage.forms
     yield f"{name}: {coverage.total:g} instructions of {sum(forms.values())} forms"
     sources = sorted((k for k in weights if k not in (DERIVED, LACKING)), key=lambda k: -weights[k])

@@ -247,7 +247,7 @@ class Database:
     # --- merging ------------------------------------------------------------------------------------------------------
 
     def merge(self, other: Database) -> tuple[Added, list[str]]:
-        """Add everything that another database has; return what was added, and notes."""
+        """Add everything that another database has; return counts of additions, and notes."""
         if os.path.samefile(self.path, other.path):
             return Added(units=0, kernels=0, replaced=0, already=0), []
         with problems(other.path):
@@ -468,7 +468,7 @@ class _Merge:
         """The ids of the other database's bodies in this one."""
 
     def run(self) -> tuple[Added, list[str]]:
-        """Add everything; return what was added, and notes. Raises KeyError for references to missing rows."""
+        """Add everything; return counts of additions, and notes. Raises KeyError for references to missing rows."""
         self._merge_commits()
         self._merge_bodies()
         rows = self.other.rows(f"SELECT {_KERNEL_COLUMNS} FROM kernels")

@@ -175,7 +175,7 @@ NAMES: dict[str, Name] = {
 TIMES = frozenset(
     ("cycles", "bound", "port", "divider", "front_end", "retire", "loop_carried", "cycles_least", "cycles_most")
 )
-"""Names of predicted times, which lack what the prediction does not count."""
+"""Names of predicted times, which exclude uncounted work."""
 
 OF_WORK = TIMES.union(
     (

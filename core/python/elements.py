@@ -611,7 +611,7 @@ def surroundings(kernel: KernelCode, function: Sequence[Origin], others: Iterabl
 def _floating_places(
     origins: Iterable[Origin], lines: set[str], operation_of: Callable[[str, str], Operation | None]
 ) -> tuple[set[str], set[str], set[str]]:
-    """Return the places on these lines of scalar operations, of those that do nothing else, and of packed ones."""
+    """Return the places on these lines of scalar operations, of the simple ones among them, and of packed ones."""
     scalar: set[str] = set()
     alone: set[str] = set()
     packed: set[str] = set()

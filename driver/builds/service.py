@@ -70,7 +70,7 @@ class Request(msgspec.Struct, frozen=True):
     """The process group of its build."""
     environment: dict[bytes, bytes]
     streams: tuple[int, ...]
-    """File descriptors of its standard output and error if the user sees what is printed."""
+    """File descriptors of its standard output and error if its output is shown to the user."""
 
     @property
     def job(self) -> str:
@@ -335,7 +335,7 @@ def serve(descriptor: int, full: Callable[[list[str]], int]) -> int:
 
 
 def _leave(listener: socket.socket) -> None:
-    """Remove the socket, so that the next compilation starts another service; workers answer who is waiting."""
+    """Remove the socket, so that the next compilation starts another service; workers answer waiting compilations."""
     path = listener.getsockname()
     with contextlib.suppress(OSError):
         folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

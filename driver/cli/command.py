@@ -104,7 +104,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _declared(extend: Callable[[argparse.ArgumentParser], None]) -> tuple[Option, ...]:
-    """Return what a function adds to a parser."""
+    """Return the options that a function adds to a parser."""
     import argparse
 
     parser = argparse.ArgumentParser(add_help=False)

@@ -52,7 +52,7 @@ def hint(
 
 
 def speedup(facts: KernelResult, after: Fraction | None) -> Fraction | None:
-    """Return the gain of a loop that takes so many cycles afterwards; None if these are unknown or nothing is left."""
+    """Return the gain of a loop from its cycles after a change; None if these are unknown or 0."""
     return facts.cycles / after if after else None
 
 

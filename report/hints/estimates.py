@@ -228,7 +228,7 @@ def vector_work(facts: KernelResult) -> VectorWork | None:
 
 
 def _sum_bits(facts: KernelResult) -> int:
-    """Return the size of the integers that a loop adds up in registers, which may be larger than what it loads."""
+    """Return the size of the integers that a loop adds up in registers, which may exceed that of the loaded ones."""
     kernel = facts.kernel
     sums = {i for chain in facts.analysis.chains for i in chain_instructions(chain)} - {*counting(kernel)}
     written = [access.register for i in sums for access in kernel.instructions[i].registers if access.write]
@@ -354,7 +354,7 @@ def widest_vector(model: MachineModel) -> int:
 
 
 def vector_forms(model: MachineModel, bits: int) -> Mapping[str, str]:
-    """Return the forms that stand for operations on vectors of so many bits, none if the core has no such vectors."""
+    """Return forms for operations on vectors of a number of bits; none if the core has no such vectors."""
     of_bits = isa(model.isa).vector_forms
     scalable = int(model.parameters["scalable_vector_bits"])
     return of_bits.get(bits) or (of_bits.get(0, {}) if bits == scalable else {})

@@ -76,7 +76,7 @@ MOST_HINTS = 3
 """The most hints on a loop in a brief text."""
 
 TABLES = 8
-"""The most main loops of which a brief text shows tables of instructions."""
+"""The most main loops whose tables of instructions a brief text shows."""
 
 
 def render(report: t.AnalysisReport, width: int = 80, colour: bool = False, show: TextParts = _ALL) -> str:
