@@ -25,7 +25,16 @@ from incc.models.binding.pieces import (
     shape_key,
 )
 from incc.models.binding.pipeline import bind_pipeline, pipeline_facts
-from incc.models.binding.renamer import COMPUTED_SUM, EXECUTES, FOLDS, NO_SUM, PASSES, find_fused_moves, find_sums
+from incc.models.binding.renamer import (
+    COMPUTED_SUM,
+    EXECUTES,
+    FOLDS,
+    NO_SUM,
+    PASSES,
+    find_fused_moves,
+    find_sums,
+    rule_sides,
+)
 from incc.models.model import MOST_SLOTS, Form, MachineModel
 from incc.models.patterns import matches, port_delay_rules, port_delays_of
 
@@ -231,22 +240,23 @@ class _Binder:
     def _macro_fused(self) -> set[int]:
         """Return the indices of conditional jumps that are fused into the instruction before them.
 
-        A jump at the start of a 64-byte line is not fused: the decoders do not see both instructions at once there
-        (Abel and Reineke, uiCA).
+        With `macro_fusion`, a jump at the start of a 64-byte line is not fused: the decoders do not see both
+        instructions at once there (Abel and Reineke, uiCA).
         """
         fused = set()
         instructions = self.kernel.instructions
         origin = self.kernel.alignment - (instructions[0].offset if instructions else 0)
         for n in range(1, len(instructions)):
-            first = self.forms[n - 1]
-            if (
-                first is not None
-                and first.fusion
-                and instructions[n].branch == "conditional"
-                and self.forms[n] is not None
-                and self.model.fuses(first, instructions[n].mnemonic)
-                and (origin + instructions[n].offset) % 64 != 0
-            ):
+            first, jump = self.forms[n - 1], self.forms[n]
+            if instructions[n].branch != "conditional" or first is None or jump is None:
+                continue
+            if first.fusion:
+                in_line = (origin + instructions[n].offset) % 64 != 0
+                fuses = in_line and self.model.fuses(first, instructions[n].mnemonic)
+            else:
+                sides = [rule_sides(form, "jump_fusion", self.model) for form in (first, jump)]
+                fuses = bool(sides[0].first & sides[1].second)
+            if fuses:
                 fused.add(n)
         return fused
 

@@ -109,6 +109,7 @@ PIPELINE_PARAMETERS = {
     "vector_registers": 0,
     "loads_leave_when_done": 0,
     "microcode_alone": 0,
+    "rename_bundle": 0,
     "dsb_groups": 1,
     "dsb_block_again": 0,
     "wakes_early": 0,
@@ -356,6 +357,7 @@ class Pipeline:
     vector_registers: int
     loads_leave_when_done: int
     microcode_alone: int
+    rename_bundle: int
     dsb_groups: int
     dsb_block_again: int
     wakes_early: int

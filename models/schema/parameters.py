@@ -212,6 +212,9 @@ class Parameters:
     """`{ "MOV_R* MOV_RM*" = "ADD_* SUB_*" }`: an eliminated move that matches the key shares the slot of the next
     instruction, if that matches the value, has no memory operand, and replaces the copy by a result of it and
     nothing else of it. An empty value matches nothing."""
+    jump_fusion = Parameter(kind=FORMS_TO_FORMS, default={}, read_by=BINDING)
+    """`{ "cmp/* adds/*" = "b.cond/*" }`: an instruction that matches the key and a conditional jump behind it that
+    matches the value are one µop, wherever they are (`macro_fusion` is the like by classes, within 64 bytes)."""
     renamer_ports = Parameter(kind=PORTS, default="", read_by=RENAMER)
     """Ports of the µops that the renamer inserts: for the stack engine, and to merge `ah` … `dh` into their
     registers."""
@@ -225,6 +228,9 @@ class Parameters:
     """A slot is free when all registers that share it were overwritten, not when one is left."""
     microcode_alone = Parameter(kind=FLAG, default=False, read_by=RENAMER)
     """An instruction with `uops_ms` is issued alone, and two of them with a cycle in between."""
+    rename_bundle = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="instructions")
+    """Instructions that pass the renamer together, fused ones counted once: the next ones begin in another cycle,
+    and more than `issue_width` µops of a bundle take several cycles. 0: the renamer takes µops of any instructions."""
     port_binding = Parameter(
         kind=choice("least_loaded", "six_ports", "eight_ports", "ten_ports"), default="", read_by=EXECUTION
     )

@@ -236,6 +236,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "late_beside_flags": ("skylake", {"ADD_*": "CMOV*"}),
     "port_delays": ("skylake", {"classes": {"all": "*"}, "rules": {"all@0,1,5,6 all@0,1,5,6": 1}}),
     "move_fusion": ("skylake", {"MOV_*": "ADD_*"}),
+    "jump_fusion": ("bonnell", {"CMP_*": "JNE_*"}),
     "self_moves_execute": ("znver4", True),
     "fused_jump_computes": ("skylake", True),
     "memory_renaming": (

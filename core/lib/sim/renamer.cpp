@@ -223,10 +223,11 @@ std::optional<Stall> Renamer::finishEntry() {
   } else {
     ++CurrentEntry;
   }
-  if (!WasAlone)
-    return std::nullopt;
-  IssuedMicrocode = true;
-  return Stall::Group;
+  bool EndsBundle = EndsInstruction && P.P.RenameBundle > 0 && ++InBundle == P.P.RenameBundle;
+  if (EndsBundle)
+    InBundle = 0;
+  IssuedMicrocode = WasAlone;
+  return WasAlone || EndsBundle ? std::optional(Stall::Group) : std::nullopt;
 }
 
 /// Issues the next slot of the current entry.
@@ -288,6 +289,8 @@ void Renamer::addTo(Fingerprint &F) const {
   F.add(int64_t(CurrentEntry) << 32 | SlotsIssued);
   F.add(HasEntered | WaitsForSync << 1 | MoveExecuted << 2 | IssuedMicrocode << 3 |
         (BranchSlot >= 0) << 4);
+  if (P.P.RenameBundle > 0)
+    F.add(InBundle);
   Stack.addTo(F);
   if (Back.Registers.isCounting())
     F.add(int64_t(Back.Registers.used().all()) << 32 | Allocated.all());

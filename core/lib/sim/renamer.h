@@ -16,6 +16,10 @@
 // its cycles, and not right after another such instruction. A loop that the loop
 // stream detector replays begins a new cycle with each unrolled copy.
 //
+// On cores with `rename_bundle`, that many instructions pass the renamer together, and
+// the next bundle begins in another cycle. A bundle with more µops than `issue_width`
+// takes several cycles, whose last slots stay empty. A fused pair counts once.
+//
 // Behind a mispredicted branch, nothing is issued until `mispredict_penalty` cycles
 // after the branch was executed.
 //
@@ -99,6 +103,7 @@ private:
   bool WaitsForSync = false;    ///< and waits for the µop that adds the stack engine's offset.
   bool MoveExecuted = false;    ///< The instruction is a move that was not eliminated.
   Registers Allocated;          ///< The instruction's registers, if these are counted.
+  int32_t InBundle = 0;         ///< Instructions of the current bundle that have been issued.
   bool IssuedMicrocode = false; ///< The last cycle ended with an instruction that is issued alone.
   int64_t BranchSlot = -1; ///< The reorder buffer's slot of a mispredicted branch, -1 for none.
 
