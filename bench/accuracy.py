@@ -12,11 +12,12 @@ machine, each twice, some time apart, and the model of the host's core, or of -m
 out alike. Prints how many cases could be run and why others could not, how many repeat, the error of the simulation and
 of the largest bound against what was measured, and how far the file's own cycles are from that.
 
-`bench/accuracy.py --set thesis --arch CSX DIR`: DIR holds `table_b1.csv` and the marked assembly files of Laukemann's
+`bench/accuracy.py --set thesis [--arch TX2] DIR`: DIR holds `table_b1.csv` and the marked assembly files of Laukemann's
 thesis (2020, Table B.1): 51 kernels with the cycles per assembly iteration measured on ThunderX2, Cascade Lake and Zen,
-and what OSACA 0.3, llvm-mca 9 and IACA 3 said of them. incc's column is max(port bound, loop-carried bound), `sim.`
-what its simulation predicts. llvm-mca is also run here where it is installed, so that a peer is measured in the same
-run. Errors are |prediction - measured| / measured.
+and what OSACA 0.3, llvm-mca 9 and IACA 3 said of them. The columns are the measured cycles, incc's larger bound of
+ports and loop-carried dependencies, its simulation, and the other tools. llvm-mca and OSACA are run here where they are
+installed, so that a peer is measured in the same run; otherwise the column is what the thesis recorded, and its head
+says so. The last line of each core, and of all, is each column's MAPE. Errors are |prediction - measured| / measured.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -47,8 +47,12 @@ from incc.models.binding.bind import bind
 from incc.models.loading import load
 from incc.models.model import ModelError
 
-# What the table calls a core, and what it is called by incc and by LLVM.
-CORES = {"CSX": ("cascadelake", "cascadelake"), "ZEN": ("znver1", "znver1")}
+# What the table calls a core, and what it is called by incc and LLVM, by the triple that LLVM needs, and by OSACA.
+CORES = {
+    "CSX": ("cascadelake", "x86_64", "CSX"),
+    "TX2": ("thunderx2t99", "aarch64", "TX2"),
+    "ZEN": ("znver1", "x86_64", "ZEN1"),
+}
 
 
 def bounds(file: pathlib.Path, cpu: str) -> tuple[dict[str, float], float]:
@@ -72,31 +76,47 @@ def bounds(file: pathlib.Path, cpu: str) -> tuple[dict[str, float], float]:
     return cycles, cycles.pop("prediction")
 
 
-def llvm_mca(file: pathlib.Path, cpu: str, program: str) -> float | None:
+def llvm_mca(file: pathlib.Path, arch: str, program: str) -> float | None:
     """llvm-mca's cycles per iteration (total cycles over iterations), None where it does not take the file."""
+    cpu, triple, _ = CORES[arch]
     # Its assembler stops at directives of other compilers; only the region matters.
     text = file.read_text(encoding="utf-8", errors="replace")
-    region = re.search(r"# LLVM-MCA-BEGIN.*?# LLVM-MCA-END", text, re.S)
+    region = re.search(r"# LLVM-MCA-BEGIN\n(.*?)# LLVM-MCA-END", text, re.S)
     if not region:
         return None
-    run = subprocess.run([program, f"-mcpu={cpu}", "-iterations=1000"], input=region[0], text=True, capture_output=True)
-    found = re.search(r"Total Cycles:\s+(\d+)", run.stdout)
-    return int(found[1]) / 1000 if found else None
+    command = [program, f"-mtriple={triple}", f"-mcpu={cpu}", "-iterations=1000"]
+    run = subprocess.run(command, input=region[1], text=True, capture_output=True)
+    cycles = re.search(r"Total Cycles:\s+(\d+)", run.stdout)
+    return int(cycles[1]) / 1000 if cycles else None
+
+
+def osaca(file: pathlib.Path, arch: str, program: str) -> float | None:
+    """The larger of OSACA's throughput and loop-carried dependency, None where it does not take the file."""
+    command = [program, "--arch", CORES[arch][2], "--ignore-unknown", str(file)]
+    run = subprocess.run(command, text=True, capture_output=True)
+    # The sums below the table: cycles of each port, then the critical path and the loop-carried dependency.
+    sums = [line.split() for line in run.stdout.splitlines() if re.fullmatch(r"[\s\d.]+", line) and line.strip()]
+    numbers = [float(word) for word in sums[-1]] if sums else []
+    return max([*numbers[:-2], numbers[-1]]) if len(numbers) > 2 else None
 
 
 def table(rows: list[dict[str, Any]], columns: list[str]) -> None:
-    """Print the kernels with each tool's prediction and error, then each tool's mean."""
-    print(f"{'kernel':<28}{'measured':>9}" + "".join(f"{c:>12}{'error':>8}" for c in columns))
+    """Print the kernels with each tool's prediction and error."""
+    print(f"{'kernel':<28}{'measured':>9}" + "".join(f"{c:>15}{'error':>8}" for c in columns))
     for row in rows:
         line = f"{row['file']:<28}{row['measured']:>9.2f}"
         for column in columns:
             value = row[column]
-            line += f"{'-':>12}{'':>8}" if value is None else f"{value:>12.2f}{100 * error(row, column):>7.1f}%"
+            line += f"{'-':>15}{'':>8}" if value is None else f"{value:>15.2f}{100 * error(row, column):>7.1f}%"
         print(line)
-    line = f"{'MAPE':<37}"
+
+
+def mape(name: str, rows: list[dict[str, Any]], columns: list[str]) -> None:
+    """Print the mean absolute percentage error of each column over the kernels that it has."""
+    line = f"{'MAPE ' + name:<37}"
     for column in columns:
         errors = [error(row, column) for row in rows if row[column] is not None]
-        line += f"{'':>12}{100 * sum(errors) / len(errors):>7.1f}%" if errors else f"{'-':>12}{'':>8}"
+        line += f"{'':>15}{100 * sum(errors) / len(errors):>7.1f}%" if errors else f"{'-':>15}{'':>8}"
     print(line)
 
 
@@ -105,35 +125,51 @@ def error(row: dict[str, Any], column: str) -> float:
     return abs(float(row[column]) - float(row["measured"])) / float(row["measured"])
 
 
-def thesis(folder: pathlib.Path, arch: str) -> int:
-    """The table for one core; returns the exit status."""
-    cpu, llvm_cpu = CORES[arch]
-    program = shutil.which("llvm-mca-19") or shutil.which("llvm-mca")
-    number: Callable[[str], float | None] = lambda text: float(text) if text else None  # noqa: E731
-    rows = []
+def thesis(folder: pathlib.Path, arches: list[str]) -> int:
+    """Print the tables of the cores; returns the exit status."""
+    mca = shutil.which("llvm-mca-19") or shutil.which("llvm-mca")
+    own = shutil.which("osaca")
+    names = {
+        "OSACA": "OSACA" if own else "OSACA (rec.)",
+        "llvm-mca": pathlib.Path(mca).name if mca else "llvm-mca (rec.)",
+        "IACA": "IACA (rec.)",
+    }
+    columns = ["incc bounds", "incc simulation", *names.values()]
     with (folder / "table_b1.csv").open(encoding="utf-8") as f:
-        for entry in csv.DictReader(f):
-            if entry["arch"] != arch:
-                continue
-            file = folder / entry["file"]
-            found, prediction = bounds(file, cpu)
-            iaca = [float(entry[c]) for c in ("iaca_tp", "iaca_block_tp") if entry[c]]
-            rows.append(
-                {
-                    "file": entry["file"],
-                    "measured": float(entry["measured_cycles"]),
-                    "incc": max(found["port"], found["loop_carried"]),
-                    "incc sim.": prediction,
-                    "OSACA": max(float(entry["osaca_tp"]), float(entry["osaca_lcd"])),
-                    "llvm-mca 9": max(filter(None, (number(entry["mca_tp"]), number(entry["mca_lcd"]))), default=None),
-                    "IACA 3": max(iaca) if iaca else None,
-                    "llvm-mca 19": llvm_mca(file, llvm_cpu, program) if program else None,
-                }
+        entries = [entry for entry in csv.DictReader(f) if entry["arch"] in arches]
+    rows: list[dict[str, Any]] = []
+    for entry in entries:
+        file, arch = folder / entry["file"], entry["arch"]
+        found, prediction = bounds(file, CORES[arch][0])
+        recorded = {
+            tool: max((float(entry[c]) for c in fields if entry[c]), default=None)
+            for tool, fields in (
+                ("OSACA", ("osaca_tp", "osaca_lcd")),
+                ("llvm-mca", ("mca_tp", "mca_lcd")),
+                ("IACA", ("iaca_tp", "iaca_block_tp")),
             )
+        }
+        rows.append(
+            {
+                "file": entry["file"],
+                "arch": arch,
+                "measured": float(entry["measured_cycles"]),
+                "incc bounds": max(found["port"], found["loop_carried"]),
+                "incc simulation": prediction,
+                names["OSACA"]: osaca(file, arch, own) if own else recorded["OSACA"],
+                names["llvm-mca"]: llvm_mca(file, arch, mca) if mca else recorded["llvm-mca"],
+                names["IACA"]: recorded["IACA"],
+            }
+        )
     if not rows:
-        print(f"accuracy.py: no kernels of {arch} in {folder / 'table_b1.csv'}", file=sys.stderr)
+        print(f"accuracy.py: no kernels of {', '.join(arches)} in {folder / 'table_b1.csv'}", file=sys.stderr)
         return 1
-    table(rows, ["incc", "incc sim.", "OSACA", "llvm-mca 9", "IACA 3", "llvm-mca 19"])
+    for arch in arches:
+        of_core = [row for row in rows if row["arch"] == arch]
+        table(of_core, columns)
+        mape(arch, of_core, columns)
+    if len(arches) > 1:
+        mape("of all", rows, columns)
     return 0
 
 
@@ -334,7 +370,7 @@ def main() -> int:
     """Parse the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", choices=["blocks", "thesis"], default="blocks")
-    parser.add_argument("--arch", choices=sorted(CORES), default="CSX", help="with --set thesis")
+    parser.add_argument("--arch", choices=sorted(CORES), help="with --set thesis: only the kernels of this core")
     parser.add_argument("-mcpu", metavar="CPU", help="with --set blocks: the core, else by the files' names")
     parser.add_argument("--worst", type=int, default=0, metavar="N", help="also print the N cases that are most off")
     parser.add_argument(
@@ -345,7 +381,8 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         if arguments.set == "thesis":
-            return max(thesis(folder, arguments.arch) for folder in arguments.paths)
+            arches = [arguments.arch] if arguments.arch else list(CORES)
+            return max(thesis(folder, arches) for folder in arguments.paths)
         if arguments.host:
             return host(arguments.paths, arguments.mcpu, arguments.worst, arguments.cases)
         return blocks(arguments.paths, arguments.mcpu, arguments.worst)
