@@ -460,7 +460,7 @@ py::tuple streamsOf(py::handle Bound, py::handle StreamClass) {
   Record MakeStream(StreamClass);
   return toTuple(Found, [&](const Stream &S) {
     py::object Step = S.Steady ? py::object(py::int_(S.Step)) : py::none();
-    return MakeStream(S.Instruction, S.Store, S.Bytes, S.Part, S.Offset, std::move(Step));
+    return MakeStream(S.Instruction, S.Store, S.Bytes, S.Part, S.Object, S.Offset, std::move(Step));
   });
 }
 

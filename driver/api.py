@@ -390,6 +390,12 @@ class Kernel(_Frozen):
         return MappingProxyType({w.text: float(w.cycles) for w in self._result.what_ifs})
 
     @property
+    def levels(self) -> Mapping[str, float]:
+        """Cycles per iteration by the level that the data are in (argument `data` of `analyze`); empty without it."""
+        data = self._report.data
+        return MappingProxyType({level.name: level.cycles for level in data.levels} if data else {})
+
+    @property
     def model(self) -> Model:
         return Model(self._result.model)
 
@@ -604,6 +610,12 @@ class AnalysisOptions(TypedDict, total=False):
     """Clock in GHz, for rates per second; 0 (default) for no rates."""
     measure: bool
     """Also run the kernels on this machine, docs/report.md (default: False)."""
+    data: str
+    """Also predict for data in these levels, or of this size: "L2,64M", "all"; "" (default): L1 alone."""
+    cores: int
+    """With `data`: the number of cores that run the kernel, each on its own data (default: 1)."""
+    let: Mapping[str, int]
+    """Values of 64-bit registers at the start of the loops, such as {"rsi": 8000} (default: none)."""
     trip: int | str
     """Also predict whole calls with these iterations of loops, 27 or "inner=27,outer=1000"; "" (default): do not."""
 
@@ -880,6 +892,9 @@ def _settings(
     trust_includes: bool = False,
     ghz: float = 0.0,
     measure: bool = False,
+    data: str = "",
+    cores: int = 1,
+    let: Mapping[str, int] = MappingProxyType({}),
     trip: int | str = "",
 ) -> Settings:
     from incc.core.analysis import KernelSettings
@@ -906,9 +921,23 @@ def _settings(
             alignment=_alignment(alignment),
             timeline_iterations=_at_least("timeline", timeline, 0),
             timeline_cycles=1 << 30,
+            data=_data(data),
+            cores=_at_least("cores", cores, 1),
+            let=tuple(let.items()),
         ),
         report=ReportSettings(ghz=_ghz(ghz), measure=measure),
     )
+
+
+def _data(text: str) -> tuple[str | int, ...]:
+    from incc.driver import UsageError
+    from incc.driver.cli.kinds import ONE
+
+    try:
+        levels: tuple[str | int, ...] = ONE["data"]("data", text) if text else ()
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    return levels
 
 
 def _trips(text: str) -> Trips:

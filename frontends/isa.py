@@ -344,6 +344,10 @@ class Isa:
         """Return True if a decoded instruction's vectors in memory are surely at multiples of their size."""
         return False
 
+    def is_non_temporal(self, mnemonic: str) -> bool:
+        """Return True for a store that writes to memory without fetching the line."""
+        return False
+
     def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
         """Return the direction in which a branch goes only for operands that are no numbers: True if it is taken.
 

@@ -501,6 +501,12 @@ def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
     )
 
 
+def with_values(kernel: KernelCode, values: Mapping[str, int]) -> KernelCode:
+    """Return a kernel that is entered with these values in registers, by their roots."""
+    known = [Affine(root, (), value) for root, value in values.items()]
+    return replace(kernel, entry=(*[entry for entry in kernel.entry if entry.target not in values], *known))
+
+
 def _with_vectors(i: Instruction, times: int) -> Instruction:
     changes: dict[str, Any] = {}
     if any(m.scalable for m in i.memory):

@@ -18,6 +18,7 @@ from incc.models.notation import form_key, parse_latency, parse_ports
 
 if TYPE_CHECKING:
     from incc.models.llvm_names import Llvm
+    from incc.models.memory import MemoryHierarchy
 
 
 class ModelError(Exception):
@@ -111,6 +112,8 @@ class Header(TypedDict):
     resources: tuple[str, ...]
     llvm: bytes
     """LLVM's names (models.llvm_names), packed; empty if there are none."""
+    memory: bytes
+    """The memory hierarchy (models.memory), packed; empty if there is none."""
 
 
 class Tables(msgspec.Struct, frozen=True):
@@ -140,6 +143,7 @@ class MachineModel:
         "_forms",
         "_fusion",
         "_llvm",
+        "_memory",
         "_source",
         "_stated",
         "aliases",
@@ -197,6 +201,7 @@ class MachineModel:
         self._source = header["source"]
         self._fusion = header["macro_fusion"]
         self._llvm = header["llvm"]
+        self._memory = header["memory"]
         self._forms = forms
         self.pieces = {}
         self._cache: dict[tuple[str, frozenset[str]], Form | None] = {}
@@ -303,6 +308,7 @@ class MachineModel:
             "ports": self.ports,
             "resources": self.resources,
             "llvm": self._llvm,
+            "memory": self._memory,
         }
 
     @property
@@ -314,6 +320,16 @@ class MachineModel:
             self.pieces["llvm"] = unpacked(self._llvm)
         names: Llvm | None = self.pieces["llvm"]
         return names
+
+    @property
+    def memory(self) -> MemoryHierarchy | None:
+        """The levels that data come from, None if the model does not describe them."""
+        if "memory" not in self.pieces:
+            from incc.models.memory import unpacked
+
+            self.pieces["memory"] = unpacked(self._memory)
+        hierarchy: MemoryHierarchy | None = self.pieces["memory"]
+        return hierarchy
 
     @property
     def macro_fusion(self) -> dict[str, tuple[str, ...]]:

@@ -32,6 +32,7 @@ from incc.models.binding.bound import (
 from incc.report import types as t
 from incc.report import verdict, wording
 from incc.report.cold import cold_report
+from incc.report.data import data_report
 from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY, CompilerCall
 from incc.report.hints.context import HintContext, Replacement
@@ -145,6 +146,7 @@ def kernel_report(
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
+        data=data_report(result, elements) if result.data else None,
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,

@@ -937,6 +937,91 @@ class UnknownInstruction(msgspec.Struct, frozen=True, kw_only=True):
     form: str
 
 
+class LinesReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Cache lines per iteration between two levels."""
+
+    read: Amount
+    """Fetched for loads."""
+    allocate: Amount
+    """Fetched because a store misses (write-allocate)."""
+    written: Amount
+    """Modified, and written back."""
+    passed: Amount
+    """Unmodified, and passed on to a victim cache."""
+    direct: Amount
+    """Written by non-temporal stores, without being fetched."""
+
+
+class DataLevel(msgspec.Struct, frozen=True, kw_only=True):
+    """The prediction for data in one level of the memory hierarchy."""
+
+    name: str
+    """"L1", "L2", "L3" or "memory"."""
+    cycles: Amount
+    """Cycles per iteration."""
+    cycles_per_element: Amount | None
+    """Cycles per element of the source's loop; None if the elements are unknown."""
+    least_cycles: Amount
+    """Cycles per iteration if neighbouring rows are found in L1; equal to `cycles` unless their distance is unknown."""
+    row_bytes: Count | None
+    """The largest distance of neighbouring rows at which their lines are surely found in this level; None without such
+    rows, and for the memory."""
+    transfer: Amount
+    """Cycles per iteration of the transfers between this level and the one inside."""
+    lines: LinesReport
+    """The lines that they move."""
+    requested: bool
+    """True if the user asked for this level."""
+    saturating_cores: Count | None
+    """The number of cores from which on the level is saturated; None if it never is, or unknown."""
+    figures: str
+    """The source of the level's costs."""
+
+
+class DataStream(msgspec.Struct, frozen=True, kw_only=True):
+    """Accesses that use the same cache lines at most a line apart."""
+
+    instructions: list[Index]
+    kind: Literal["load", "store", "load, store", "non-temporal store"]
+    step: int
+    """Bytes by which the addresses move per iteration."""
+    lines: Amount
+    """Lines per iteration."""
+    reuse_bytes: Amount | None
+    """Bytes that the loop touches from one use of a line to the next by these accesses; None if the lines are new."""
+    level: str
+    """The level in which reused lines are found; empty for new lines."""
+    neighbour: bool
+    """True for new lines of an array that other accesses go through an unknown distance away, as in another row."""
+
+
+class DataReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The predictions for data in each level of the memory hierarchy."""
+
+    levels: list[DataLevel]
+    """From L1 outwards; only L1 if some addresses are unknown."""
+    streams: list[DataStream]
+    overlapping: Amount
+    """Cycles per iteration of everything but loads from L1 (T_OL of the ECM model)."""
+    loading: Amount
+    """Cycles per iteration in which the core loads from L1 (T_nOL)."""
+    line_iterations: Amount | None
+    """Iterations per cache line of the fastest stream; None without streams."""
+    line_bytes: Count
+    cores: Count
+    """The number of cores that run the kernel."""
+    notation: str
+    """The times per cache line of work as in the ECM model: {T_OL ‖ T_nOL | L2 | L3 | memory}.
+
+    Of times with ‖ between them the longest counts; those with | add up."""
+    prediction: str
+    """The predictions per cache line of work: {L1 | L2 | L3 | memory}."""
+    unknown: list[Index]
+    """Instructions whose accesses do not move by a known number of bytes, so that nothing is predicted beyond L1."""
+    configuration: str
+    """The machine on which the costs were measured."""
+
+
 class KernelReport(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
@@ -1020,6 +1105,8 @@ class KernelReport(msgspec.Struct, kw_only=True):
     requested."""
     what_ifs: list[WhatIfReport]
     """Simulations with a changed core, fewest cycles first."""
+    data: DataReport | None = None
+    """The predictions for data beyond L1; None if they were not requested, or the model describes no such levels."""
     cold: Cold | None
     """The run of a fixed number of iterations from a cold start; None if it was not requested."""
     alignments: list[Ratio]

@@ -678,14 +678,29 @@ std::vector<Stream> incc::streams(const Kernel &K) {
       }
       StreamOf[A.Value] = static_cast<int32_t>(Result.size());
       Result.push_back({InstructionOf[A.Value], Accesses == &Memory.Stores, A.Bytes,
-                        static_cast<int32_t>(A.Part), static_cast<int64_t>(A.Constant),
-                        /*Steady=*/true, /*Step=*/0});
+                        static_cast<int32_t>(A.Part), /*Object=*/0,
+                        static_cast<int64_t>(A.Constant), /*Steady=*/true, /*Step=*/0});
       Last.push_back({A.Part, A.Constant});
     }
   std::ranges::stable_sort(Result, {}, &Stream::Instruction);
-  std::unordered_map<int32_t, int32_t> NumberOf; // By part.
-  for (Stream &S : Result)
-    S.Part = NumberOf.try_emplace(S.Part, static_cast<int32_t>(NumberOf.size())).first->second;
+  // Loads and stores have objects of their own, which are one if they share a part.
+  std::unordered_map<uint32_t, uint32_t> Leader; // By part.
+  auto leaderOf = [&](uint32_t Part) {
+    while (Leader.try_emplace(Part, Part).first->second != Part)
+      Part = Leader[Part];
+    return Part;
+  };
+  for (const AccessAddresses *Accesses : {&Memory.Loads, &Memory.Stores}) {
+    std::unordered_map<int32_t, uint32_t> PartOf; // By object.
+    for (auto [Part, Object] : Accesses->ObjectOf)
+      Leader[leaderOf(Part)] = leaderOf(PartOf.try_emplace(Object, Part).first->second);
+  }
+  std::unordered_map<uint32_t, int32_t> NumberOf, ObjectOf; // By part, and by leader.
+  for (Stream &S : Result) {
+    auto Part = static_cast<uint32_t>(S.Part);
+    S.Object = ObjectOf.try_emplace(leaderOf(Part), ObjectOf.size()).first->second;
+    S.Part = NumberOf.try_emplace(Part, NumberOf.size()).first->second;
+  }
   return Result;
 }
 

@@ -213,6 +213,9 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """The size of the access in bytes."""
     part: int
     """The number of the unknown base; accesses with the same part share it."""
+    object: int
+    """The number of the object that the part lies in: parts of one object, such as the rows of an array, differ by
+    unknown offsets."""
     offset: int
     """Bytes from the base to the access."""
     step: int | None

@@ -15,7 +15,7 @@ from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
 from incc.core.altered import UNALTERED, AlteredCore, alter
 from incc.core.places import ArrayPlaces, place_arrays
 from incc.core.prediction import BoundName, bounds_of, limiting, predicted
-from incc.frontends.kernel import KernelCode, with_vectors
+from incc.frontends.kernel import KernelCode, with_values, with_vectors
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN, BoundKernel
 from incc.models.model import Form, MachineModel, ModelError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from incc.core.known import Known
+    from incc.core.levels import DataTimes
     from incc.core.waits import Waits
     from incc.core.whatif import CoreChange, WhatIf
 
@@ -69,6 +70,14 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Analyse the causes of waiting µops in the run from a cold start."""
     explained: bool = True
     """If False, ports and dependencies are analysed only on demand."""
+    beyond_l1: bool = False
+    """Predict the kernel for data in each level of the memory hierarchy."""
+    data: tuple[str | int, ...] = ()
+    """Levels, or sizes of the data in bytes, whose predictions the user asked for; with any, `beyond_l1` is not needed."""
+    let: tuple[tuple[str, int], ...] = ()
+    """(register, value) of registers whose values at the start of the loop are known."""
+    cores: int = 1
+    """The number of cores that run the kernel at the same time, each on its own data."""
 
 
 class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -99,6 +108,9 @@ class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The timeline's instructions; None if no timeline was requested."""
     started: tuple[StartedUop, ...] = ()
     """The timeline's µops; empty if no timeline was requested."""
+    data: DataTimes | None = None
+    """The predictions for data in each level of the memory hierarchy; None if they were not requested, or if the model
+    describes no levels."""
     notes: tuple[str, ...] = ()
     """Sentences on parts of the analysis that were left out."""
     known: Known | None = None
@@ -181,6 +193,8 @@ def analyze_kernel(
     kernel = with_vectors(kernel, model.parameters["scalable_vector_bits"])
     if settings.alignment >= 0:
         kernel = replace(kernel, alignment=settings.alignment)
+    if settings.let:
+        kernel = with_values(kernel, dict(settings.let))
     try:
         bound, forms = bind(kernel if settings.flag_dependencies else _without_flags(kernel), model)
     except ModelError as error:  # forms are parsed on first use
@@ -213,6 +227,18 @@ def analyze_kernel(
             parts["waits"] = _waits(bound, len(kernel.instructions), known)
         except RuntimeError as error:
             notes.append(f"no waits: {error}")
+    notes += [
+        f"no instruction uses {register}, whose value was given"
+        for register, _ in settings.let
+        if register not in bound.location_names
+    ]
+    if (settings.beyond_l1 or settings.data) and settings.steady:
+        from incc.core.levels import data_times
+
+        cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
+        parts["data"] = data_times(kernel, bound, model.memory, cycles, bounds, settings.cores)
+        if model.memory is None:
+            notes.append(f"the model of {model.name} describes no caches beyond L1: the prediction is for data in L1")
     return KernelResult(
         kernel, model, bound, forms, bounds, simulation, settings, notes=tuple(notes), known=known, **parts
     )

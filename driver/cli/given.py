@@ -179,6 +179,7 @@ READERS: dict[str, Callable[[Given], Any]] = {
     "kernel.changes": _changes,
     "report.port_model": lambda given: "port-model" in given.views(),
     "kernel.waits": lambda given: "waits" in given.views() or bool(given["detail"]),
+    "kernel.beyond_l1": lambda given: "memory" in given.views(),
     "scope.ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
     "report.control_flow": lambda given: bool(given["cfg"]),
 }

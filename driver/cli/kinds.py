@@ -278,6 +278,30 @@ def _bytes(option: str, text: str) -> int:
     return value
 
 
+def _data(option: str, text: str) -> tuple[str | int, ...]:
+    """Parse levels of the memory hierarchy, "all" for each, and sizes such as 4M, with commas between them."""
+    from incc.models.memory import ALL, NAMES
+
+    chosen: list[str | int] = []
+    for word in text.split(","):
+        name = next((name for name in (*NAMES, ALL) if name.lower() == word.strip().lower()), None)
+        try:
+            chosen.append(name or _bytes(option, word.strip()))
+        except UsageError:
+            names = ", ".join((*NAMES, ALL))
+            raise UsageError(f"{option} takes {names} or sizes such as 4M, not {text!r}") from None
+    return tuple(dict.fromkeys(chosen))
+
+
+def _let(option: str, text: str) -> tuple[str, int]:
+    """Parse the value of a register, such as rsi=8000 or x1=-0x10."""
+    register, equals, value = text.partition("=")
+    number = integer(value.strip().removeprefix("-"))
+    if not equals or not register.strip().isalnum() or number is None or number >= 1 << 63:
+        raise UsageError(f"{option} takes a register and its value, such as rsi=8000, not {text!r}")
+    return register.strip().lower(), -number if value.strip().startswith("-") else number
+
+
 def _minutes(option: str, text: str) -> float:
     value = _float(text)
     if not 0 <= value < 1e6:
@@ -300,6 +324,7 @@ ONE: dict[str, Callable[[str, str], Any]] = {
     "trips": _trips,
     "lines": _lines,
     "clock": _clock,
+    "data": _data,
     "minutes": _minutes,
     "bytes": _bytes,
     "condition": condition,
@@ -316,6 +341,7 @@ MANY: dict[str, Callable[[str, str], Any]] = {
     "addresses": _addresses,
     "changes": _change,
     "kernels": _choice,
+    "let": _let,
     "ranked conditions": partial(condition, ranked=True),
 }
 

@@ -48,7 +48,7 @@ def _of_wrapper(*options: Option) -> list[Option]:
 
 _VIEWS = (
     "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, "
-    "loop-carried, assembly"
+    "loop-carried, memory, assembly"
 )
 _USUAL = "compact, summary, info, pressure, dependencies"
 _HELP = "show this help, the manual page, or completion for bash and zsh"
@@ -385,6 +385,33 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "show the cycles of exactly N iterations from a cold start (1: latency of one pass)",
             0,
             sets="kernel.cold_iterations",
+        ),
+        Option(
+            "data=L1|L2|L3|memory|SIZE|all",
+            "data",
+            "also predict loops whose data are in these levels, or of this size, such as L2,64M",
+            (),
+            sets="kernel.data",
+        ),
+        Option(
+            "cores=N",
+            "thousand",
+            "with --data: number of cores that run the loop at the same time, each on its own data (default: 1)",
+            1,
+            sets="kernel.cores",
+            wrapper_help="with --analyze-data: number of cores that run the loop, each on its own data (default: 1)",
+        ),
+        _repeatable(
+            "let=REGISTER=VALUE",
+            "let",
+            "value of a 64-bit register at the start of the loop, such as rsi=8000 (repeatable)",
+            sets="kernel.let",
+        ),
+        _switch(
+            "memory-view",
+            "show the cache lines that each stream moves, and where they come from",
+            sets="kernel.beyond_l1",
+            view="memory",
         ),
         Option(
             "alignment=N|all",

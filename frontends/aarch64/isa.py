@@ -137,6 +137,9 @@ class _AArch64(Isa):
         mnemonic = instruction.text.lower().strip().partition(" ")[0]
         return next((name for pattern, name in _WORK if re.match(pattern, mnemonic)), "other computation")
 
+    def is_non_temporal(self, mnemonic: str) -> bool:
+        return mnemonic == "stnp" or mnemonic.startswith("stnt1")
+
     def on_frame(self, access: MemoryAccess) -> bool:
         return access.base is not None and access.base.root == "sp" and access.index is None
 

@@ -239,6 +239,10 @@ class _X86(Isa):
         # Its psABI, "Micro-architecture levels".
         return {"x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}.get(target, 0)
 
+    def is_non_temporal(self, mnemonic: str) -> bool:
+        # movntdqa loads; it is an ordinary load from ordinary memory (Intel's manual, volume 2).
+        return mnemonic.removeprefix("v").startswith("movnt") and not mnemonic.endswith("movntdqa")
+
     def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
         # These comparisons set the parity flag if an operand is no number (Intel's manual, volume 2, UCOMISD).
         if setter.mnemonic.removeprefix("v").removeprefix("u") not in _FLOAT_COMPARES:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from incc.models import memory
 from incc.models.files import llvm_table
 from incc.models.files.source import (
     FORMAT,
@@ -77,6 +78,7 @@ def read_header(chain: Sequence[ModelSource]) -> tuple[Header, list[FileProblem]
         "resources": (),
         "stated": (),
         "llvm": b"",
+        "memory": b"",
     }
     problems = [p for source in chain for p in source.problems()]
     stated: dict[str, Any] = {}
@@ -90,6 +92,10 @@ def read_header(chain: Sequence[ModelSource]) -> tuple[Header, list[FileProblem]
         names, wrong = llvm_table.read(with_names.data["llvm"], header["ports"], header["resources"])
         problems += [FileProblem(with_names.place("llvm"), message) for message in wrong]
         header["llvm"] = b"" if wrong else msgspec.msgpack.encode(names)
+    if "memory" in own.data:  # not inherited: cores with the same pipeline differ in their caches
+        hierarchy, wrong = memory.read(own.data["memory"], header["sources"])
+        problems += [FileProblem(own.place("memory"), message) for message in wrong]
+        header["memory"] = memory.packed(hierarchy)
     if not problems:
         for name, message in problems_together(stated, header["ports"]):
             file = next((s for s in chain if name in s.data.get("parameters", {})), own)

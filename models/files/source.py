@@ -30,7 +30,7 @@ DEFAULTS: dict[str, Any] = {name: kind() if isinstance(kind, type) else 0 for na
 """The value of each field that means the same as its absence."""
 
 _PORTS = ("names", "resources", "functions")
-_TABLES = ("sources", "parameters", "ports", "macro_fusion", "forms", "also", "llvm")
+_TABLES = ("sources", "parameters", "ports", "macro_fusion", "forms", "also", "llvm", "memory")
 TOP_KEYS = {"format", "name", "aliases", "title", "isa", "inherits", "source", *_TABLES}
 
 Entry = dict[str, Any]

@@ -9,14 +9,19 @@ written, and the exit status is 1 if a file is out of date.
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import os
 import sys
+import textwrap
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+import msgspec
+
+from incc.models.memory import MemoryHierarchy, MemoryLevel
 from incc.models.schema import parameters
 from incc.models.schema.fields import FIELDS, FUNCTIONS
 from incc.models.schema.parameters import BY_NAME, PARAMETERS, REQUIRED
@@ -42,6 +47,9 @@ def schema(old: str) -> str:
         "additionalProperties": False,
         "properties": {p.name: p.kind.schema for p in PARAMETERS},
     }
+    hierarchy = msgspec.json.schema(MemoryHierarchy)
+    data["properties"]["memory"] = {"$ref": "#/$defs/MemoryHierarchy"}
+    data["$defs"].update(hierarchy["$defs"])
     data["$defs"]["form"] = {
         "type": "object",
         "additionalProperties": False,
@@ -87,7 +95,9 @@ def document(old: str) -> str:
         )
     functions = [["function", "operations on these ports"], *[[f"`{name}`", text] for name, text in FUNCTIONS.items()]]
     fields = [["field", "meaning"], *[[f"`{f.name}`", f.text] for f in FIELDS]]
-    for name, rows in (("fields", fields), ("functions", functions), ("parameters", rows_of_parameters)):
+    levels = [["field of a level", "meaning"], *[[f"`{name}`", text] for name, text in _fields(MemoryLevel)]]
+    tables = {"fields": fields, "functions": functions, "memory": levels, "parameters": rows_of_parameters}
+    for name, rows in tables.items():
         start, end = f"<!-- {name}: written by incc.models.schema.describe -->\n", f"<!-- end of {name} -->\n"
         before, opened, rest = old.partition(start)
         _, closed, after = rest.partition(end)
@@ -95,6 +105,16 @@ def document(old: str) -> str:
             raise ValueError(f"the documentation has no place for {name}")
         old = before + start + _table(rows) + end + after
     return old
+
+
+def _fields(record: type) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a record, and the text below each, as a cell of a table."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(record))).body
+    assert isinstance(definition, ast.ClassDef)
+    for setting, text in pairwise(definition.body):
+        match setting, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(description))):
+                yield name, meaning(description, "")
 
 
 def descriptions() -> dict[str, str]:

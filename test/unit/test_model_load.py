@@ -178,6 +178,7 @@ def test_most_specific_wins(entries: dict[frozenset[str], dict[str, int]], trait
         parameters={},
         stated=(),
         macro_fusion={},
+        memory=b"",
         functions={},
         ports=("0",),
         resources=(),

@@ -98,6 +98,35 @@ def test_each_view_has_a_file(view: str) -> None:
         change="front-end", text="with a perfect front end", cycles=1.0, exact="1", gained=1.0, asked=False
     )
     unit.kernels[0].what_ifs = [tried, replace(tried, cycles=2.0, gained=0.0)]
+    lines_moved = t.LinesReport(read=1.0, allocate=0.0, written=0.0, passed=0.0, direct=0.0)
+    level = t.DataLevel(
+        name="L2",
+        cycles=2.0,
+        cycles_per_element=None,
+        least_cycles=2.0,
+        row_bytes=None,
+        transfer=1.0,
+        lines=lines_moved,
+        requested=True,
+        saturating_cores=None,
+        figures="measured",
+    )
+    stream = t.DataStream(
+        instructions=[0], kind="load", step=64, lines=1.0, reuse_bytes=None, level="", neighbour=False
+    )
+    unit.kernels[0].data = t.DataReport(
+        levels=[level],
+        streams=[stream],
+        overlapping=1.0,
+        loading=1.0,
+        line_iterations=1.0,
+        line_bytes=64,
+        cores=1,
+        notation="",
+        prediction="",
+        unknown=[],
+        configuration="",
+    )
     module = import_module(f"incc.views.text.{view.replace('-', '_')}")
     lines = list(module.lines(unit, unit.kernels[0], Layout(100, False)))
     assert len(lines) > 3
@@ -134,5 +163,5 @@ def test_only_what_is_printed_is_imported() -> None:
     always |= {f"incc.views.{n}" for n in ("text", "layout", "text.header")}
     assert loaded(report, ["info"]) == always | {f"incc.views.text.{n}" for n in ("info", "asked")}
     every = always | {f"incc.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
-    every |= {"incc.report.phrases"}
+    every |= {"incc.report.phrases", "incc.views.table"}
     assert loaded(report, list(VIEWS)) == every

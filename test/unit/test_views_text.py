@@ -152,6 +152,7 @@ def test_views_can_be_chosen(report: t.AnalysisReport) -> None:
         "what-if": "No changed core: nothing was simulated.",
         "critical-path": "Critical path, ",
         "loop-carried": "with the cycles of one round:",
+        "memory": "No prediction beyond L1",
         "assembly": "Source lines with their instructions",
     }
     assert set(marks) == set(VIEWS)

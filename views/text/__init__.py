@@ -38,6 +38,7 @@ VIEWS = (
     "dependencies",
     "critical-path",
     "loop-carried",
+    "memory",
     "assembly",
 )
 """The views of a kernel in the report's order: the names that users know and, with _ for -, those of their files."""
@@ -45,7 +46,7 @@ VIEWS = (
 UNIT_VIEWS = ("port-model",)
 """The views of a unit, before its kernels."""
 
-USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried", "assembly"))
+USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried", "memory", "assembly"))
 """The views of a kernel by default."""
 
 

@@ -140,8 +140,30 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     yield f"Per iteration {moved}", "", ""
     for text in (*_elements(kernel), *_instead(unit, kernel)):
         yield text, "", ""
+    if kernel.data and any(level.requested for level in kernel.data.levels):
+        yield _data(kernel.data), "", "  "
     if kernel.remarks:
         yield remarks(kernel), f"{unit.compiler}: ", "  "
+
+
+def _data(data: t.DataReport) -> str:
+    """Return the ECM model's notation and prediction, or the reason why there is none."""
+    if data.unknown:
+        return "Beyond L1: not predicted, because some addresses do not move by a known number of bytes per iteration"
+    if data.line_iterations is None:
+        return "Beyond L1: as from L1, because no address moves"
+    names = ", ".join(level.name for level in data.levels)
+    together = f", {count(data.cores, 'core')}" if data.cores > 1 else ""
+    iterations = f"{data.line_iterations:g} iteration{'' if data.line_iterations == 1 else 's'}"
+    return (
+        f"Per {data.line_bytes}-byte line ({iterations}) from {names}{together}: {_whole(data.prediction)} cycles; "
+        f"ECM {_whole(data.notation)}"
+    )
+
+
+def _whole(text: str) -> str:
+    """Return a text that no line break splits."""
+    return text.replace(" ", "\xa0")
 
 
 def _instead(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:

@@ -8,6 +8,7 @@ from incc.report import types as t
 from incc.report.source.places import assembly_is_kept
 from incc.views.layout import Layout, each
 from incc.views.table import Table, number_column, row, text_column, text_lines
+from incc.views.text.memory import level_cycles
 
 VECTORS = text_column(
     "Vectors", "Width of the vectors, and the share of operations in them", 7, 6, priority=1, optional=True, spare=True
@@ -32,13 +33,23 @@ _RATES = tuple(
     number_column(f"G{unit}/s", f"{meaning} per second, at the core's clock")
     for unit, meaning in (("FLOP", "Floating-point operations"), ("B", "Bytes"))
 )
+_LEVELS = tuple(
+    column
+    for level in ("L2", "L3", "memory")
+    for column in (
+        number_column(level, f"Predicted cycles per iteration with data in {level}"),
+        number_column(f"{level}/el.", f"Predicted cycles per element with data in {level}", optional=True, priority=7),
+    )
+)
+"""The columns of predictions for data beyond L1."""
+
 _BEFORE_RATES = 6
 """The columns before those of the rates."""
 
 
 def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield the table of a unit's kernels."""
-    columns = (number_column("#"), *COLUMNS[:_BEFORE_RATES], *_RATES, *COLUMNS[_BEFORE_RATES:])
+    columns = (number_column("#"), *COLUMNS[:_BEFORE_RATES], *_LEVELS, *_RATES, *COLUMNS[_BEFORE_RATES:])
     rows = [
         row(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]), *texts)
         for numbers, texts in _alike(_rows(unit, layout))
@@ -47,11 +58,21 @@ def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
 
 
 def _with_rates(row: list[str], kernel: t.KernelReport) -> list[str]:
-    """Return a row with a kernel's rates before what limits it."""
+    """Return a row with a kernel's predictions for data beyond L1 and its rates before what limits it."""
     rates = kernel.rates
     per_second = (rates.gflop_per_second, rates.gigabytes_per_second) if rates else (None, None)
     texts = ["" if rate is None else f"{rate:.1f}" for rate in per_second]
-    return [*row[:_BEFORE_RATES], *texts, *row[_BEFORE_RATES:]]
+    return [*row[:_BEFORE_RATES], *_levels(kernel), *texts, *row[_BEFORE_RATES:]]
+
+
+def _levels(kernel: t.KernelReport) -> list[str]:
+    levels = {level.name: level for level in kernel.data.levels if level.requested} if kernel.data else {}
+    texts = []
+    for name in ("L2", "L3", "memory"):
+        level = levels.get(name)
+        elements = level.cycles_per_element if level else None
+        texts += [level_cycles(level) if level else "", "" if elements is None else each(elements)]
+    return texts
 
 
 def alike(unit: t.UnitReport, layout: Layout) -> list[list[int]]:

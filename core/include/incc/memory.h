@@ -73,6 +73,7 @@ struct Stream {
   bool Store;
   int32_t Bytes;
   int32_t Part;   ///< As AccessAddress::Part, numbered from 0 in program order.
+  int32_t Object; ///< The object that the part lies in (AccessAddresses::ObjectOf), likewise.
   int64_t Offset; ///< As AccessAddress::Constant, in one iteration.
   bool Steady; ///< The address changes by the same number of bytes from each iteration to the next:
   int64_t Step; ///< by so many.

@@ -1,0 +1,234 @@
+"""Cycles per iteration when the data of a loop come from L2, L3 or memory.
+
+The lines that a loop exchanges with each level (`traffic`) take the cycles that the core's model states per line
+(`models.memory`). They are composed with the core's own time from the inside out:
+
+- The transfers of a level take `read` cycles for each line fetched, `allocate` for each line fetched by a store, and
+  `write` for each line written back. If the level is `both_ways`, lines come while others go, and the longer of the two
+  counts. A single stream takes at least `one_stream` cycles per line.
+- `overlap` says how these transfers combine with the time inside, that is, with the cycles in which the core loads from
+  L1, and with the transfers of levels further in. With "none" they add up, as in the ECM model (Treibig and Hager,
+  "Introducing a performance model for bandwidth-limited loop kernels", 2010). With "evictions" only the lines written
+  back overlap with the time inside. With "all" the longest of the times counts; the costs of such a level are those of
+  the whole way to the core.
+- The prediction is never less than that for data in L1.
+
+With several cores, each takes at least its share of the cycles that a line costs a level that all of them use
+(`all_cores`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import msgspec
+from msgspec.structs import replace
+
+from incc import core
+from incc.core import Bounds
+from incc.core.traffic import Lines, Traffic, traffic
+from incc.frontends.isa import isa
+from incc.frontends.kernel import KernelCode
+from incc.models.binding.bound import UOP_LOAD, BoundKernel
+from incc.models.memory import MemoryHierarchy, MemoryLevel, exact
+
+_ZERO = Fraction(0)
+
+
+class LevelTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The time of an iteration whose data come from a level."""
+
+    level: str
+    cycles: Fraction
+    """The prediction in cycles per iteration."""
+    least_cycles: Fraction
+    """The prediction if neighbouring rows of arrays are found in L1, where their distance is unknown."""
+    transfer: Fraction
+    """Cycles per iteration of the transfers between this level and the one inside; 0 for L1."""
+    lines: Lines
+    """The lines that they move."""
+    cores: int | None = None
+    """The number of cores from which on the level is saturated; None if it never is, or unknown."""
+
+
+class DataTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """The predictions for data in each level of a core's memory hierarchy."""
+
+    traffic: Traffic
+    overlapping: Fraction
+    """Cycles per iteration of everything but loads from L1 (T_OL of the ECM model)."""
+    loading: Fraction
+    """Cycles per iteration in which the core loads from L1 (T_nOL)."""
+    levels: tuple[LevelTime, ...]
+    """From L1 outwards; only L1 if the traffic is not known completely."""
+
+
+def data_times(
+    kernel: KernelCode,
+    bound: BoundKernel,
+    memory: MemoryHierarchy | None,
+    cycles: Fraction,
+    bounds: Bounds,
+    cores: int = 1,
+) -> DataTimes | None:
+    """Return the predictions for a kernel's data in each level; None without a memory hierarchy.
+
+    Args:
+        kernel: The kernel.
+        bound: The kernel on its core.
+        memory: The core's memory hierarchy.
+        cycles: The prediction for data in L1, in cycles per iteration.
+        bounds: The kernel's bounds.
+        cores: The number of cores that run the kernel, each on its own data.
+    """
+    if memory is None:
+        return None
+    streams = core.streams(bound)
+    known = {stream.instruction for stream in streams}
+    is_non_temporal = isa(kernel.isa).is_non_temporal
+    lines = traffic(
+        streams,
+        memory.line,
+        [n for n, instruction in enumerate(kernel.instructions) if is_non_temporal(instruction.mnemonic)],
+        [
+            n
+            for n, instruction in enumerate(kernel.instructions)
+            if n not in known and any(access.load or access.store for access in instruction.memory)
+        ],
+    )
+    overlapping = max(
+        _busiest(bound, loads=False), bounds.divider, bounds.front_end, bounds.retire, bounds.loop_carried
+    )
+    return times(memory, lines, cycles, overlapping, _busiest(bound, loads=True), cores)
+
+
+def _busiest(bound: BoundKernel, loads: bool) -> Fraction:
+    """Return the cycles per iteration for which the loads, or all other µops, keep their ports busy at least."""
+    work: dict[int, int] = {}
+    for kind, ports, cycles in zip(bound.uop_kind, bound.uop_ports, bound.uop_cycles, strict=True):
+        if (kind == UOP_LOAD) == loads and ports:
+            work[ports] = work.get(ports, 0) + cycles
+    # The busiest set of ports is a union of µops' sets.
+    unions = {0}
+    for ports in work:
+        if len(unions) < _MOST_UNIONS:
+            unions |= {union | ports for union in unions}
+    return max(
+        (
+            Fraction(sum(cycles for ports, cycles in work.items() if not ports & ~union), union.bit_count())
+            for union in unions
+            if union
+        ),
+        default=_ZERO,
+    )
+
+
+_MOST_UNIONS = 1 << 10
+"""The most sets of ports that are compared."""
+
+
+def times(
+    memory: MemoryHierarchy,
+    traffic: Traffic,
+    cycles: Fraction,
+    overlapping: Fraction,
+    loading: Fraction,
+    cores: int = 1,
+) -> DataTimes:
+    """Return the predictions for data in each level.
+
+    Args:
+        memory: The core's memory hierarchy.
+        traffic: The lines that the loop moves.
+        cycles: The prediction for data in L1, in cycles per iteration.
+        overlapping: Cycles per iteration of everything but loads from L1.
+        loading: Cycles per iteration in which the core loads from L1.
+        cores: The number of cores that run the loop, each on its own data.
+    """
+    result = [
+        LevelTime(level=memory.levels[0].name, cycles=cycles, least_cycles=cycles, transfer=_ZERO, lines=_NO_LINES)
+    ]
+    direct = traffic.missing(0).direct * (exact(memory.levels[-1].non_temporal) or _ZERO)
+    if traffic.unknown or (traffic.missing(0).direct and not direct):
+        return DataTimes(traffic=traffic, overlapping=overlapping, loading=loading, levels=tuple(result))
+    ends = [
+        _through_levels(memory, traffic, max(cycles, direct), loading, direct, found, cores) for found in (True, False)
+    ]
+    result = [replace(most, least_cycles=least.cycles) for least, most in zip(*ends, strict=True)]
+    return DataTimes(traffic=traffic, overlapping=overlapping, loading=loading, levels=tuple(result))
+
+
+def _through_levels(
+    memory: MemoryHierarchy,
+    traffic: Traffic,
+    cycles: Fraction,
+    loading: Fraction,
+    direct: Fraction,
+    neighbours: bool,
+    cores: int,
+) -> list[LevelTime]:
+    """Return the times for data in each level.
+
+    Args:
+        memory: The core's memory hierarchy.
+        traffic: The lines that the loop moves.
+        cycles: The prediction for data in L1, in cycles per iteration.
+        loading: Cycles per iteration in which the core loads from L1.
+        direct: Cycles per iteration of non-temporal stores.
+        neighbours: True if neighbouring rows are found in L1.
+        cores: The number of cores that run the loop.
+    """
+    first = memory.levels[0]
+    result = [LevelTime(level=first.name, cycles=cycles, least_cycles=cycles, transfer=_ZERO, lines=_NO_LINES)]
+    inside = loading
+    for inner, level in zip(memory.levels, memory.levels[1:], strict=False):
+        assert inner.size is not None
+        lines = traffic.missing(inner.size, neighbours)
+        coming, going = _transfer(level, lines)
+        if level is memory.levels[-1]:
+            going += direct
+        transfer = max(coming, going) if level.both_ways else coming + going
+        transfer = max(transfer, _slowest_stream(level, traffic, inner.size))
+        match level.overlap:
+            case "none":
+                inside += transfer
+            case "evictions":
+                inside = coming + max(inside, going)
+            case "all":
+                inside = max(inside, transfer)
+        alone = max(result[-1].cycles, inside)
+        shared = exact(level.all_cores)
+        together = shared * (lines.read + lines.allocate + lines.written + lines.direct) if shared else _ZERO
+        result.append(
+            LevelTime(
+                level=level.name,
+                cycles=max(alone, together * cores),
+                least_cycles=alone,
+                transfer=transfer,
+                lines=lines,
+                cores=-(-alone // together) if together else None,
+            )
+        )
+    return result
+
+
+_NO_LINES = Lines(_ZERO, _ZERO, _ZERO, _ZERO)
+
+
+def _transfer(level: MemoryLevel, lines: Lines) -> tuple[Fraction, Fraction]:
+    """Return the cycles per iteration in which lines come from a level, and in which they go there."""
+    read, write = exact(level.read) or _ZERO, exact(level.write) or _ZERO
+    coming = lines.read * read + lines.allocate * (exact(level.allocate) or read)
+    return coming, lines.written * write
+
+
+def _slowest_stream(level: MemoryLevel, traffic: Traffic, inside: int) -> Fraction:
+    """Return the most cycles per iteration that a single stream takes which a cache of `inside` bytes misses."""
+    return max(
+        (
+            front.lines * (exact(level.one_store_stream if front.stores_first else level.one_stream) or _ZERO)
+            for front in traffic.fronts
+            if not front.non_temporal and ((reuse := traffic.reuse_bytes(front)) is None or reuse > inside)
+        ),
+        default=_ZERO,
+    )

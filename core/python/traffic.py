@@ -1,0 +1,259 @@
+"""The cache lines that a loop moves: by stream, and how far back each line was used before.
+
+Accesses with the same unknown base and the same step form a group. In the direction of movement, the access that is
+furthest ahead touches each line first; the line is new to the loop, and comes from wherever the data are. Accesses
+further behind touch the same lines later. Those within a line of the one ahead are one *front*: it brings a line in
+once. A front further behind, like the other rows of a stencil, uses the line again after as many iterations as it lies
+behind, and finds it in the smallest cache that holds everything that the loop touches meanwhile, its reuse distance.
+
+Everything is an exact fraction: lines per iteration are averages over the positions that the alignment of the accesses
+allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.core import Stream
+
+_MOST_POSITIONS = 1 << 12
+"""The most iterations over which lines are counted; longer patterns count each access's lines on their own."""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """The bytes of an access in a group, mirrored if it moves down, so that the largest `end` is ahead."""
+
+    begin: int
+    end: int
+    step: int
+    """Bytes per iteration, as of the stream."""
+    instruction: int
+    store: bool
+
+
+class Front(msgspec.Struct, frozen=True, kw_only=True):
+    """Accesses that touch the same lines, each at most a line behind the one ahead."""
+
+    part: int
+    """The number of the unknown base (`Stream.part`)."""
+    step: int
+    """Bytes by which the accesses move per iteration."""
+    instructions: tuple[int, ...]
+    """Its instructions, in program order."""
+    lines: Fraction
+    """Lines per iteration: all new ones, or all those that the front ahead has touched before."""
+    stores: tuple[Span, ...]
+    """Its stores."""
+    first: bool
+    """True for the first of the fronts that touch the same lines."""
+    stores_first: bool
+    """True if a store touches each line first, so that the line is fetched only to be modified."""
+    non_temporal: bool
+    """True if all its stores are non-temporal and it has no loads: the lines are not fetched."""
+    behind: Fraction | None
+    """Iterations since the front ahead touched the same lines; None for the first front, whose lines are new."""
+    neighbour: bool = False
+    """True for new lines of an array that another front goes through an unknown distance away, as in another row: they
+    may have been used in an earlier pass."""
+
+
+class Traffic(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines that a loop moves per iteration."""
+
+    fronts: tuple[Front, ...]
+    line: int
+    """Bytes of a line."""
+    fixed: int
+    """Lines that are touched in every iteration, and stay in L1."""
+    unknown: tuple[int, ...]
+    """Instructions whose addresses do not change by a known number of bytes per iteration."""
+
+    def footprint(self, iterations: Fraction) -> Fraction:
+        """Return the number of different lines that so many iterations touch."""
+        return self.fixed + sum(
+            (
+                front.lines * (iterations if front.behind is None else min(iterations, front.behind))
+                for front in self.fronts
+            ),
+            Fraction(0),
+        )
+
+    def reuse_bytes(self, front: Front) -> Fraction | None:
+        """Return the bytes that the loop touches until a front uses lines again; None if its lines are new."""
+        return None if front.behind is None else self.footprint(front.behind) * self.line
+
+    @property
+    def furthest(self) -> Fraction:
+        """Lines per iteration that are touched if nothing is found again."""
+        return sum((front.lines for front in self.fronts if front.behind is None), Fraction(0))
+
+    def missing(self, size: int, neighbours: bool = False) -> Lines:
+        """Return the lines per iteration that a cache of `size` bytes exchanges with the level outside.
+
+        All new lines come from outside. A line is written back once each time that it leaves, if any front has
+        modified it since it came. With `neighbours`, lines of neighbouring rows are found in the cache.
+        """
+        read = allocate = written = direct = Fraction(0)
+        modifying: list[Span] = []
+        for front in self.fronts:
+            reuse = self.reuse_bytes(front)
+            missed = (reuse is None or reuse > size) and not (neighbours and front.neighbour)
+            if front.first or (missed and reuse is not None):
+                written += _lines(modifying, abs(modifying[0].step), self.line) if modifying else 0
+                modifying = []
+            if front.non_temporal:
+                direct += front.lines if missed else 0
+                continue
+            modifying += front.stores
+            if missed and front.stores_first:
+                allocate += front.lines
+            elif missed:
+                read += front.lines
+        written += _lines(modifying, abs(modifying[0].step), self.line) if modifying else 0
+        return Lines(read, allocate, written, direct)
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """Lines per iteration between two levels."""
+
+    read: Fraction
+    """Fetched for loads."""
+    allocate: Fraction
+    """Fetched because a store misses (write-allocate)."""
+    written: Fraction
+    """Modified, and written back."""
+    direct: Fraction
+    """Written by non-temporal stores without being fetched."""
+
+
+def traffic(
+    streams: Sequence[Stream], line: int, non_temporal: Collection[int] = (), unknown: Iterable[int] = ()
+) -> Traffic:
+    """Return the lines that a loop moves.
+
+    Args:
+        streams: All its accesses with known address patterns (`core.streams`).
+        line: Bytes of a cache line.
+        non_temporal: Instructions whose stores bypass the caches.
+        unknown: Instructions with other accesses: gathers, and those of unknown size.
+    """
+    groups: dict[tuple[int, int], list[Stream]] = {}
+    fixed: set[tuple[int, int]] = set()
+    unclear = set(unknown)
+    for stream in streams:
+        if stream.step is None:
+            unclear.add(stream.instruction)
+        elif stream.step:
+            groups.setdefault((stream.part, stream.step), []).append(stream)
+        else:
+            fixed.add((stream.part, stream.offset // line))
+    fronts = [
+        front
+        for (part, step), members in groups.items()
+        for spans in _by_residue(_spans(members, step), abs(step), line)
+        for front in _fronts(part, step, spans, line, non_temporal)
+    ]
+    object_of = {stream.part: stream.object for stream in streams}
+    seen: dict[tuple[int, int], int] = {}
+    for number, front in enumerate(fronts):
+        first = seen.setdefault((object_of[front.part], front.step), front.part)
+        if first != front.part and front.behind is None:
+            fronts[number] = replace(front, neighbour=True)
+    return Traffic(fronts=tuple(fronts), line=line, fixed=len(fixed), unknown=tuple(sorted(unclear)))
+
+
+def _spans(members: Iterable[Stream], step: int) -> list[Span]:
+    spans = []
+    for stream in members:
+        begin, end = stream.offset, stream.offset + max(stream.size, 1)
+        spans.append(
+            Span(-end, -begin, step, stream.instruction, stream.store)
+            if step < 0
+            else Span(begin, end, step, stream.instruction, stream.store)
+        )
+    return spans
+
+
+def _by_residue(spans: list[Span], step: int, line: int) -> list[list[Span]]:
+    """Split the accesses of a group into those that can touch the same lines in some iteration."""
+    if step <= line:
+        return [spans]
+    ordered = sorted(spans, key=lambda span: span.begin % step)
+    parts = [[ordered[0]]]
+    reach = ordered[0].begin % step + ordered[0].end - ordered[0].begin
+    for span in ordered[1:]:
+        start = span.begin % step
+        if start - reach < line:
+            parts[-1].append(span)
+        else:
+            parts.append([span])
+        reach = max(reach, start + span.end - span.begin)
+    # The last part goes on in the next period.
+    if len(parts) > 1 and parts[0][0].begin % step + step - reach < line:
+        parts[0] += parts.pop()
+    return parts
+
+
+def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Collection[int]) -> Iterable[Front]:
+    """Yield the fronts of accesses that touch the same lines, the one that is furthest ahead first."""
+    ordered = sorted(spans, key=lambda span: (-span.end, span.store, span.instruction))
+    grouped: list[list[Span]] = []
+    reach = 0
+    for span in ordered:
+        if grouped and reach - span.end <= line:
+            grouped[-1].append(span)
+            reach = min(reach, span.begin)
+        else:
+            grouped.append([span])
+            reach = span.begin
+    step_bytes, ahead = abs(step), Fraction(0)
+    for number, members in enumerate(grouped):
+        lines = _lines(members, step_bytes, line)
+        touched = _lines([span for front in grouped[: number + 1] for span in front], step_bytes, line)
+        # With long steps, accesses further behind may touch some lines that none ahead has touched.
+        new, ahead = touched - ahead, touched
+        direct = all(span.store and span.instruction in non_temporal for span in members)
+        behind = Fraction(grouped[number - 1][0].end - members[0].end, step_bytes) if number else None
+        for count, distance in ((new, None), (lines - new, behind)):
+            if count:
+                yield Front(
+                    part=part,
+                    step=step,
+                    instructions=tuple(sorted({span.instruction for span in members})),
+                    lines=count,
+                    stores=() if direct else tuple(span for span in members if span.store),
+                    first=not number,
+                    stores_first=members[0].store,
+                    non_temporal=direct,
+                    behind=distance,
+                )
+
+
+def _lines(spans: Sequence[Span], step: int, line: int) -> Fraction:
+    """Return the number of different lines per iteration that accesses touch which move by `step` bytes."""
+    if not spans:
+        return Fraction(0)
+    if step <= line:
+        return Fraction(step, line)
+    iterations = lcm(step, line) // step
+    unit = gcd(line, step, *[value for span in spans for value in (span.begin - spans[0].begin, span.end - span.begin)])
+    places = range(0, gcd(step, line), unit)
+    if iterations * len(places) * len(spans) > _MOST_POSITIONS:
+        return sum((1 + Fraction(span.end - span.begin - unit, line) for span in spans), Fraction(0))
+    period = iterations * step // line
+    first = spans[0].begin
+    count = 0
+    for place in places:
+        touched: set[int] = set()
+        for iteration in range(iterations):
+            for span in spans:
+                begin = place + iteration * step + span.begin - first
+                end = begin + span.end - span.begin
+                touched.update(number % period for number in range(begin // line, (end - 1) // line + 1))
+        count += len(touched)
+    return Fraction(count, iterations * len(places))

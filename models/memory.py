@@ -1,0 +1,153 @@
+"""The memory hierarchy of a core: the table `memory` of a model file.
+
+A model file lists the levels from the first cache to the memory (docs/models.md). A model without the table predicts
+loops whose data are in L1 only. The table is not inherited, because cores that share a pipeline differ in their caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from incc.support.errors import suggestion
+
+Cycles = Annotated[float, msgspec.Meta(gt=0, le=10_000)]
+Bytes = Annotated[int, msgspec.Meta(ge=1)]
+Number = Annotated[int, msgspec.Meta(ge=1)]
+Overlap = Literal["none", "evictions", "all"]
+
+
+class MemoryLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cache, or the memory behind the last one.
+
+    Costs are cycles of the core's clock per cache line that crosses from this level to the one inside, or back.
+    """
+
+    name: str
+    """"L1", "L2", "L3" or "memory"."""
+    size: Bytes | None = None
+    """Bytes that the cores which share it can hold there; None for the memory."""
+    ways: Number | None = None
+    """Associativity; None if unknown."""
+    latency: Number | None = None
+    """Cycles from the address to the loaded value; None if unknown."""
+    cores: Number = 1
+    """The number of cores that share it."""
+    victim: bool = False
+    """The level holds lines that the one inside has evicted, clean ones included."""
+    read: Cycles | None = None
+    """Cycles per line for loads; None for L1."""
+    allocate: Cycles | None = None
+    """Cycles per line that a store misses (write-allocate); None: as `read`."""
+    write: Cycles | None = None
+    """Cycles per modified line written back to this level; None for L1."""
+    one_stream: Cycles | None = None
+    """Least cycles per line of a single stream of loads, which prefetchers do not serve at full speed; None: as
+    `read`."""
+    one_store_stream: Cycles | None = None
+    """Least cycles per line of a single stream of stores; None: as `allocate`."""
+    non_temporal: Cycles | None = None
+    """Cycles per line of non-temporal stores, which go to this level directly; None if unknown."""
+    both_ways: bool = False
+    """Lines come and go at the same time (full duplex); otherwise one after the other."""
+    overlap: Overlap = "all"
+    """Overlap of these transfers with the core's loads and the transfers inside: "none", "evictions" (only lines
+    written back) or "all"."""
+    all_cores: Cycles | None = None
+    """Least cycles per line of all cores together; None if cores do not limit each other, or unknown."""
+    source: str = ""
+    """The short name of the source of these figures; "" for that of the hierarchy."""
+
+
+class MemoryHierarchy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The levels that a core's data come from."""
+
+    levels: tuple[MemoryLevel, ...]
+    """From L1 outwards; the memory comes last, if its costs are known."""
+    line: Bytes = 64
+    """Bytes of a cache line."""
+    source: str
+    """The short name of the source of all figures, except where a level names another."""
+    configuration: str = ""
+    """The machine on which the figures hold (processor, clock, memory, NUMA setting)."""
+
+    def holding(self, data: Iterable[str | int]) -> list[str]:
+        """Return the names of the levels that data are in, in the order of the levels.
+
+        Args:
+            data: Names of levels, ALL, or sizes in bytes. The core may lack a level; the next one outside counts then.
+        """
+        names = [level.name for level in self.levels]
+        chosen = set()
+        for each in data:
+            if each == ALL:
+                chosen.update(names)
+            elif isinstance(each, int):
+                chosen.add(
+                    next((level.name for level in self.levels if not level.size or level.size >= each), names[-1])
+                )
+            else:
+                chosen.add(next((name for name in NAMES[NAMES.index(each) :] if name in names), names[-1]))
+        return [name for name in names if name in chosen]
+
+
+NAMES = ("L1", "L2", "L3", "memory")
+"""The names of levels."""
+
+ALL = "all"
+"""In place of a name: every level that a core has."""
+
+
+def read(table: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[MemoryHierarchy | None, list[str]]:
+    """Return the hierarchy that a model file's table `memory` describes, and what is wrong with it.
+
+    Args:
+        table: The table as TOML has it.
+        sources: The long names of the model's sources by their short ones.
+    """
+    try:
+        memory = msgspec.convert(table, MemoryHierarchy)
+    except msgspec.ValidationError as error:
+        return None, [f"memory: {_readable(str(error))}"]
+    wrong = []
+    names = [level.name for level in memory.levels]
+    if names != [name for name in NAMES if name in names] or "L1" not in names:
+        wrong.append(
+            f"memory.levels: must be some of {', '.join(NAMES)}, in this order, beginning with L1, not {names}"
+        )
+    for level in memory.levels:
+        needed = ["size"] if level.name != "memory" else []
+        needed += ["read", "write"] if level.name != "L1" else []
+        wrong += [f"memory.levels: {level.name}: no {key!r}" for key in needed if getattr(level, key) is None]
+    for source in (memory.source, *[level.source for level in memory.levels if level.source]):
+        if source not in sources:
+            wrong.append(f"memory: unknown source {source!r}{suggestion(source, sources)}")
+    sizes = [level.size for level in memory.levels if level.size is not None]
+    if sizes != sorted(set(sizes)) and not wrong:
+        wrong.append("memory.levels: each level must be larger than the one before")
+    return (None if wrong else memory), wrong
+
+
+def _readable(message: str) -> str:
+    """Return msgspec's message as those of model files: "… - at `$.levels[1].size`" becomes "levels[1].size: …"."""
+    text, _, place = message.partition(" - at `$.")
+    place = place.removesuffix("`")
+    return f"{place}: {text}" if place else text
+
+
+def packed(memory: MemoryHierarchy | None) -> bytes:
+    """Return a hierarchy as a model's header keeps it."""
+    return b"" if memory is None else msgspec.msgpack.encode(memory)
+
+
+def unpacked(data: bytes) -> MemoryHierarchy | None:
+    """Return the hierarchy in a model's header, None for a model without one."""
+    return msgspec.msgpack.decode(data, type=MemoryHierarchy) if data else None
+
+
+def exact(cycles: float | None) -> Fraction | None:
+    """Return a figure as the decimal fraction that the model file states."""
+    return None if cycles is None else Fraction(str(cycles))

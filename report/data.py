@@ -1,0 +1,126 @@
+"""The report on a kernel whose data come from beyond L1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from incc.core.figures import DECIMALS
+from incc.report import types as t
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+    from incc.core.elements import Elements
+    from incc.core.levels import DataTimes, LevelTime
+    from incc.core.traffic import Front
+    from incc.models.memory import MemoryHierarchy, MemoryLevel
+
+
+def data_report(result: KernelResult, elements: Elements | None) -> t.DataReport | None:
+    """Return the predictions for data in each level; None without them."""
+    times, memory = result.data, result.model.memory
+    if times is None or memory is None:
+        return None
+    per_element = elements.per_iteration if elements else None
+    requested = memory.holding(result.settings.data)
+    iterations = _line_iterations(times)
+    scale = iterations or Fraction(1)
+    sources = result.model.sources
+    return t.DataReport(
+        levels=[
+            _level(
+                times, time, level, per_element, level.name in requested, sources.get(level.source or memory.source, "")
+            )
+            for time, level in zip(times.levels, memory.levels, strict=False)
+        ],
+        streams=[_stream(result, times, memory, front) for front in times.traffic.fronts],
+        overlapping=_number(times.overlapping),
+        loading=_number(times.loading),
+        line_iterations=_number(iterations) if iterations else None,
+        line_bytes=memory.line,
+        cores=result.settings.cores,
+        notation=_notation(times, memory, scale),
+        prediction="{" + " | ".join(_short(time.cycles * scale) for time in times.levels) + "}",
+        unknown=list(times.traffic.unknown),
+        configuration=memory.configuration,
+    )
+
+
+def _number(value: Fraction) -> float:
+    return round(float(value), DECIMALS)
+
+
+def _short(value: Fraction) -> str:
+    return f"{float(value):.1f}"
+
+
+def _line_iterations(times: DataTimes) -> Fraction | None:
+    """Return the iterations that move the fastest stream by one cache line."""
+    fastest = max((abs(front.step) for front in times.traffic.fronts), default=0)
+    return Fraction(times.traffic.line, fastest) if fastest else None
+
+
+def _notation(times: DataTimes, memory: MemoryHierarchy, scale: Fraction) -> str:
+    """Return the times in the ECM model's notation, with ‖ between times of which the longest counts."""
+    text = f"{_short(times.overlapping * scale)} ‖ {_short(times.loading * scale)}"
+    for time, level in zip(times.levels[1:], memory.levels[1:], strict=False):
+        text += f" {'‖' if level.overlap == 'all' else '|'} {_short(time.transfer * scale)}"
+    return f"{{{text}}}"
+
+
+def _row_bytes(times: DataTimes, level: MemoryLevel) -> int | None:
+    """Return the distance up to which neighbouring rows are found in a level; None without neighbouring rows."""
+    steps = [abs(front.step) for front in times.traffic.fronts if front.neighbour]
+    if not steps or level.size is None:
+        return None
+    return int(Fraction(level.size, times.traffic.line) / times.traffic.furthest * max(steps))
+
+
+def _level(
+    times: DataTimes, time: LevelTime, level: MemoryLevel, per_element: Fraction | None, requested: bool, source: str
+) -> t.DataLevel:
+    lines = time.lines
+    return t.DataLevel(
+        name=time.level,
+        cycles=_number(time.cycles),
+        cycles_per_element=_number(time.cycles / per_element) if per_element else None,
+        least_cycles=_number(time.least_cycles),
+        row_bytes=_row_bytes(times, level),
+        transfer=_number(time.transfer),
+        lines=t.LinesReport(
+            read=_number(lines.read),
+            allocate=_number(lines.allocate),
+            written=_number(lines.written),
+            passed=_number(max(lines.read + lines.allocate - lines.written, Fraction(0))) if level.victim else 0.0,
+            direct=_number(lines.direct),
+        ),
+        requested=requested,
+        saturating_cores=time.cores,
+        figures=source if level.read is not None else "",
+    )
+
+
+def _stream(result: KernelResult, times: DataTimes, memory: MemoryHierarchy, front: Front) -> t.DataStream:
+    reuse = times.traffic.reuse_bytes(front)
+    return t.DataStream(
+        instructions=list(front.instructions),
+        kind=_kind(result, front),
+        step=front.step,
+        lines=_number(front.lines),
+        reuse_bytes=None if reuse is None else _number(reuse),
+        level="" if reuse is None else _found_in(memory.levels, reuse),
+        neighbour=front.neighbour,
+    )
+
+
+def _kind(result: KernelResult, front: Front) -> Literal["load", "store", "load, store", "non-temporal store"]:
+    if front.non_temporal:
+        return "non-temporal store"
+    accesses = [access for number in front.instructions for access in result.kernel.instructions[number].memory]
+    loads, stores = any(access.load for access in accesses), any(access.store for access in accesses)
+    return "load, store" if loads and stores else "store" if stores else "load"
+
+
+def _found_in(levels: Iterable[MemoryLevel], reuse: Fraction) -> str:
+    return next((level.name for level in levels if level.size is None or level.size >= reuse), "")

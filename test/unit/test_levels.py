@@ -1,0 +1,214 @@
+"""Predictions for data beyond L1: how transfers combine with the core's time, and what reaches the user."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import incc
+from incc.core import Stream
+from incc.core.levels import DataTimes, times
+from incc.core.traffic import traffic
+from incc.models import memory
+from incc.models.loading import list_models, load
+from incc.models.memory import MemoryHierarchy, MemoryLevel
+
+TRIAD = """
+.L3:
+	vmovupd	(%rdx,%rax), %ymm1
+	vfmadd213pd	(%rsi,%rax), %ymm2, %ymm1
+	vmovupd	%ymm1, (%rdi,%rax)
+	addq	$32, %rax
+	cmpq	%r8, %rax
+	jne	.L3
+"""
+
+
+def loop(*body: str) -> str:
+    """Return a loop of these instructions."""
+    return "\n\t".join((".L3:", *body, "cmpq %r8, %rax", "jne .L3")) + "\n"
+
+
+L1 = MemoryLevel(name="L1", size=1 << 15)
+
+
+def hierarchy(**changes: object) -> MemoryHierarchy:
+    """Return L1 and an L2 that takes 2 cycles per line read and 3 per line written."""
+    level = MemoryLevel(**{"name": "L2", "read": 2.0, "write": 3.0} | changes)  # type: ignore[arg-type]
+    return MemoryHierarchy(levels=(L1, level), source="test")
+
+
+def streams(loads: int, stores: int, step: int = 64) -> list[Stream]:
+    """Return streams of whole lines, each of its own array."""
+    return [
+        Stream(instruction=n, store=n >= loads, size=step, part=n, object=n, offset=0, step=step)
+        for n in range(loads + stores)
+    ]
+
+
+def predicted(levels: MemoryHierarchy, loads: int, stores: int, loading: int = 4, cores: int = 1) -> DataTimes:
+    moved = traffic(streams(loads, stores), 64)
+    return times(levels, moved, Fraction(4), Fraction(1), Fraction(loading), cores)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cycles"),
+    [
+        # Two lines read, one of them because a store misses, and one written: 4 and 3 cycles.
+        ({"overlap": "none"}, 4 + 4 + 3),
+        ({"overlap": "evictions"}, 4 + 4),
+        ({"overlap": "all"}, 4 + 3),
+        ({"overlap": "none", "both_ways": True}, 4 + 4),
+        ({"overlap": "all", "both_ways": True}, 4),
+        ({"overlap": "all", "allocate": 9.0}, 2 + 9 + 3),
+        ({"overlap": "all", "one_stream": 10.0}, 10),
+        ({"overlap": "all", "one_store_stream": 12.0}, 12),
+    ],
+)
+def test_transfers_combine_with_the_time_inside_as_the_level_says(changes: dict[str, object], cycles: int) -> None:
+    assert predicted(hierarchy(**changes), 1, 1).levels[1].cycles == cycles
+
+
+def test_cores_share_a_level_and_saturate_it() -> None:
+    # Three lines per iteration: 7 cycles on one core, and at least 3 for each core.
+    levels = hierarchy(all_cores=1.0)
+    assert [predicted(levels, 1, 1, cores=n).levels[1].cycles for n in (1, 2, 3, 4)] == [7, 7, 9, 12]
+    assert predicted(levels, 1, 1).levels[1].cores == 3
+
+
+def test_non_temporal_stores_take_the_time_of_the_memory_at_every_level() -> None:
+    outside = MemoryLevel(name="memory", read=2.0, write=3.0, non_temporal=10.0)
+    cache = MemoryLevel(name="L2", size=1 << 20, read=1.0, write=1.0)
+    levels = MemoryHierarchy(levels=(L1, cache, outside), source="test")
+    moved = traffic(streams(1, 1), 64, non_temporal=[1])
+    assert [level.cycles for level in times(levels, moved, Fraction(4), Fraction(1), Fraction(4)).levels] == [
+        10,
+        10,
+        12,
+    ]
+    unknown = MemoryHierarchy(levels=(L1, cache, MemoryLevel(name="memory", read=2.0, write=3.0)), source="test")
+    assert len(times(unknown, moved, Fraction(4), Fraction(1), Fraction(4)).levels) == 1
+
+
+def test_rows_an_unknown_distance_apart_have_two_ends() -> None:
+    rows = [Stream(instruction=n, store=False, size=64, part=n, object=0, offset=0, step=64) for n in range(3)]
+    level = times(hierarchy(), traffic(rows, 64), Fraction(1), Fraction(1), Fraction(1)).levels[1]
+    assert (level.least_cycles, level.cycles) == (2, 6)
+
+
+@given(st.integers(0, 4), st.integers(0, 4), st.integers(1, 8))
+def test_a_level_further_out_is_never_faster(loads: int, stores: int, cores: int) -> None:
+    for name in ("haswell", "skylake-avx512", "znver3", "graniterapids"):
+        levels = load(name).memory
+        assert levels is not None
+        result = times(levels, traffic(streams(loads, stores), 64), Fraction(4), Fraction(1), Fraction(3), cores)
+        cycles = [level.cycles for level in result.levels]
+        assert cycles == sorted(cycles)
+        assert all(level.least_cycles <= level.cycles for level in result.levels)
+
+
+# RRZE-HPC/kerncraft, HaswellEP_E5-2695v3.yml: bandwidths of likwid-bench on one core, in cycles per eight doubles.
+HASWELL = {
+    "copy": (1, 1, 8.10, 15.73, 35.26),
+    "load": (1, 0, 2.54, 6.38, 16.48),
+    "triad": (3, 1, 12.15, 26.68, 60.70),
+}
+
+
+@pytest.mark.parametrize("kernel", HASWELL)
+def test_haswell_is_within_ten_percent_of_published_measurements(kernel: str) -> None:
+    loads, stores, *measured = HASWELL[kernel]
+    levels = load("haswell").memory
+    assert levels is not None
+    # Two loads of 32 bytes per cycle.
+    result = times(levels, traffic(streams(loads, stores), 64), Fraction(loads), Fraction(1), Fraction(loads))
+    for level, cycles in zip(result.levels[1:], measured, strict=True):
+        assert float(level.cycles) == pytest.approx(cycles, rel=0.1)
+
+
+def test_report_has_the_levels_and_the_ecm_notation() -> None:
+    (kernel,) = incc.analyze(TRIAD, mcpu="skylake-avx512", data="all")
+    assert list(kernel.levels) == ["L1", "L2", "L3", "memory"]
+    data = kernel.to_dict()["data"]
+    assert data["line_iterations"] == 2
+    assert data["notation"].startswith("{3.0 ‖ 2.0 | ")
+    assert [stream["kind"] for stream in data["streams"]] == ["load", "load", "store"]
+    assert {level["name"]: level["requested"] for level in data["levels"]} == dict.fromkeys(kernel.levels, True)
+
+
+def test_data_are_in_the_smallest_level_that_holds_them() -> None:
+    levels = load("skylake-avx512").memory
+    assert levels is not None
+    assert levels.holding([1 << 10]) == ["L1"]
+    assert levels.holding([1 << 20, "memory"]) == ["L2", "memory"]
+    assert levels.holding([(1 << 20) + 1]) == ["L3"]
+    assert levels.holding([1 << 40]) == ["memory"]
+
+
+def test_known_registers_tell_the_distance_of_rows() -> None:
+    text = loop("vmovsd (%rdi,%rax), %xmm0", "vaddsd (%rsi,%rax), %xmm0, %xmm0", "addq $8, %rax")
+    (apart,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
+    (near,) = incc.analyze(text, mcpu="skylake-avx512", data="all", let={"rdi": 8000, "rsi": 0})
+    assert near.levels["memory"] < apart.levels["memory"]
+    reuse = [stream["reuse_bytes"] for stream in near.to_dict()["data"]["streams"]]
+    assert reuse == [None, 16000]  # both rows, as far as each has come since
+
+
+def test_a_gather_keeps_the_prediction_for_l1() -> None:
+    text = loop("movslq (%rdi,%rax,4), %rcx", "vaddsd (%rsi,%rcx,8), %xmm0, %xmm0", "incq %rax")
+    (kernel,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
+    assert list(kernel.levels) == ["L1"]
+    assert kernel.to_dict()["data"]["unknown"] == [1]
+
+
+def test_a_core_without_a_hierarchy_says_so() -> None:
+    (kernel,) = incc.analyze(TRIAD, mcpu="skylake", data="all")
+    assert kernel.levels == {}
+    assert any("describes no caches" in note for note in kernel.notes)
+
+
+@pytest.mark.parametrize("value", ["", "L4", "12x", "L2,,L3"])
+def test_levels_that_do_not_exist_are_refused(value: str) -> None:
+    if value:
+        with pytest.raises(ValueError, match="L1, L2, L3, memory, all or sizes"):
+            incc.analyze(TRIAD, mcpu="skylake-avx512", data=value)
+    else:
+        (kernel,) = incc.analyze(TRIAD, mcpu="skylake-avx512", data=value)
+        assert kernel.levels == {}
+
+
+def test_every_hierarchy_names_its_source_and_configuration() -> None:
+    described = [model for entry in list_models() if (model := load(entry.name)).memory is not None]
+    assert len(described) >= 10
+    for model in described:
+        assert model.memory is not None
+        assert model.memory.configuration
+        assert model.memory.source in model.sources
+
+
+GOOD = {
+    "source": "s",
+    "levels": [{"name": "L1", "size": 32768}, {"name": "L2", "size": 1 << 20, "read": 1.0, "write": 2.0}],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"levels": [{"name": "L2", "size": 1, "read": 1.0, "write": 1.0}]}, "beginning with L1"),
+        ({"levels": [GOOD["levels"][0], {"name": "L2", "size": 1 << 20}]}, "L2: no 'read'"),  # type: ignore[index]
+        ({"levels": [{"name": "L1"}]}, "L1: no 'size'"),
+        ({"levels": [{"name": "L1", "size": -1}]}, "levels[0].size"),
+        ({"levels": [{"name": "L1", "size": 1, "speed": 2}]}, "speed"),
+        ({"source": "t"}, "unknown source 't'"),
+        ({"line": 0}, "line"),
+    ],
+)
+def test_mistakes_in_a_hierarchy_are_named(changes: dict[str, object], message: str) -> None:
+    assert memory.read(GOOD, {"s": "a source"})[1] == []
+    found, wrong = memory.read(GOOD | changes, {"s": "a source"})
+    assert found is None
+    assert message in wrong[0]

@@ -1,0 +1,156 @@
+"""The cache lines that loops move, against a simulated cache (LRU, write-allocate, write-back)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incc.core import Stream
+from incc.core.traffic import Lines, traffic
+
+LINE = 64
+
+
+def stream(number: int, offset: int, step: int | None, size: int = 8, store: bool = False, part: int = 0) -> Stream:
+    return Stream(instruction=number, store=store, size=size, part=part, object=part, offset=offset, step=step)
+
+
+class Cache:
+    """A fully associative cache with LRU replacement."""
+
+    def __init__(self, lines: int) -> None:
+        self._lines = lines
+        self._held: OrderedDict[tuple[int, int], bool] = OrderedDict()
+        self.read = self.allocate = self.written = 0
+
+    def access(self, line: tuple[int, int], store: bool) -> None:
+        if line in self._held:
+            self._held[line] |= store
+            self._held.move_to_end(line)
+            return
+        if store:
+            self.allocate += 1
+        else:
+            self.read += 1
+        self._held[line] = store
+        if len(self._held) > self._lines:
+            _, modified = self._held.popitem(last=False)
+            self.written += modified
+
+
+def simulated(streams: Sequence[Stream], size: int, warm: int, iterations: int, place: int = 0) -> Lines:
+    """Return the lines per iteration that a cache of `size` bytes moves, after `warm` iterations."""
+    cache = Cache(size // LINE)
+    for iteration in range(warm + iterations):
+        if iteration == warm:
+            cache.read = cache.allocate = cache.written = 0
+        for each in streams:
+            begin = place + each.offset + (each.step or 0) * iteration
+            for line in range(begin // LINE, (begin + each.size - 1) // LINE + 1):
+                cache.access((each.part, line), each.store)
+    per = [Fraction(number, iterations) for number in (cache.read, cache.allocate, cache.written)]
+    return Lines(*per, Fraction(0))
+
+
+def close(ours: Lines, theirs: Lines, most: float = 0.02) -> bool:
+    pairs = ((ours.read, theirs.read), (ours.allocate, theirs.allocate), (ours.written, theirs.written))
+    return all(abs(a - b) <= most for a, b in pairs)
+
+
+@pytest.mark.parametrize("step", [8, -8, 16, 64, -64, 128, 72, 96, 4096])
+def test_copy_moves_as_many_lines_as_a_simulated_cache(step: int) -> None:
+    streams = [stream(0, 0, step), stream(1, 0, step, store=True, part=1)]
+    ours = traffic(streams, LINE).missing(1 << 14)
+    theirs = simulated(streams, 1 << 14, 4096, 4096)
+    assert close(ours, theirs)
+
+
+def test_update_fetches_each_line_once_and_writes_it_back() -> None:
+    lines = traffic([stream(0, 0, 32, 32), stream(1, 0, 32, 32, store=True)], LINE).missing(1 << 15)
+    assert lines == Lines(Fraction(1, 2), Fraction(0), Fraction(1, 2), Fraction(0))
+
+
+def test_non_temporal_stores_fetch_nothing() -> None:
+    streams = [stream(0, 0, 32, 32), stream(1, 0, 32, 32, store=True, part=1)]
+    assert traffic(streams, LINE, non_temporal=[1]).missing(1 << 15) == Lines(
+        Fraction(1, 2), Fraction(0), Fraction(0), Fraction(1, 2)
+    )
+
+
+def test_unknown_steps_and_unlisted_accesses_are_named() -> None:
+    moved = traffic([stream(0, 0, 8), stream(3, 0, None, part=1)], LINE, unknown=[5])
+    assert moved.unknown == (3, 5)
+
+
+def jacobi_2d(row: int) -> list[Stream]:
+    """Return the accesses of a five-point stencil with rows of so many doubles; b[j][i] gets the neighbours of a."""
+    width = 8 * row
+    offsets = (-width, -8, 8, width)
+    return [*[stream(n, o, 8) for n, o in enumerate(offsets)], stream(4, 0, 8, store=True, part=1)]
+
+
+def jacobi_3d(row: int, rows: int) -> list[Stream]:
+    """Return the accesses of a seven-point stencil."""
+    plane = 8 * row * rows
+    offsets = (-plane, -8 * row, -8, 0, 8, 8 * row, plane)
+    return [*[stream(n, o, 8) for n, o in enumerate(offsets)], stream(7, 0, 8, store=True, part=1)]
+
+
+SIZE = 1 << 13
+
+
+@pytest.mark.parametrize("row", [64, 128, 200, 240, 252, 260, 280, 320, 400, 500, 512, 600])
+def test_layer_conditions_of_the_five_point_stencil(row: int) -> None:
+    # Rows above and below are used again while two rows of each array fit, that is up to 8 KiB / (4 * 8 bytes) = 256.
+    streams = jacobi_2d(row)
+    ours = traffic(streams, LINE).missing(SIZE)
+    theirs = simulated(streams, SIZE, 4 * row, 64 * row)
+    assert close(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("row", "rows"), [(16, 8), (16, 12), (16, 18), (40, 16), (60, 20), (100, 10), (200, 8), (400, 4)]
+)
+def test_layer_conditions_of_the_seven_point_stencil(row: int, rows: int) -> None:
+    streams = jacobi_3d(row, rows)
+    ours = traffic(streams, LINE).missing(SIZE)
+    theirs = simulated(streams, SIZE, 4 * row * rows, 8 * row * rows)
+    assert close(ours, theirs)
+
+
+@st.composite
+def loops(draw: st.DrawFn) -> list[Stream]:
+    """Draw a loop of a few streams of doubles over up to three arrays, with neighbours some distance apart."""
+    accesses = []
+    for part in range(draw(st.integers(1, 3))):
+        step = draw(st.sampled_from([8, 16, 32, 64, -8, -16]))
+        for _ in range(draw(st.integers(1, 4))):
+            offset = 8 * draw(st.integers(-600, 600))
+            accesses.append((offset, step, draw(st.booleans()), part))
+    return [stream(n, offset, step, 8, store, part) for n, (offset, step, store, part) in enumerate(accesses)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(loops(), st.sampled_from([1 << 11, 1 << 12, 1 << 13, 1 << 14]))
+def test_loops_move_as_many_lines_as_a_simulated_cache(accesses: list[Stream], size: int) -> None:
+    moved = traffic(accesses, LINE)
+    reuses = [reuse for front in moved.fronts if (reuse := moved.reuse_bytes(front)) is not None]
+    margin = LINE * 2 * (len(accesses) + 1)
+    if any(abs(reuse - size) < margin for reuse in reuses):
+        return  # whether such lines are found depends on where the arrays begin
+    ours, theirs = moved.missing(size), simulated(accesses, size, 2560, 1024)
+    assert abs(ours.read + ours.allocate - theirs.read - theirs.allocate) <= 0.05
+    assert abs(ours.written - theirs.written) <= 0.05
+
+
+@given(loops())
+def test_larger_caches_miss_no_more(accesses: list[Stream]) -> None:
+    moved = traffic(accesses, LINE)
+    sizes = [moved.missing(1 << bits) for bits in range(8, 24, 2)]
+    assert all(a.read + a.allocate >= b.read + b.allocate for a, b in pairwise(sizes))
