@@ -386,19 +386,9 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             0,
             sets="kernel.cold_iterations",
         ),
-        Option(
-            "data=L1|L2|L3|memory|SIZE|all",
-            "data",
-            "also predict loops whose data are in these levels, or of this size, such as L2,64M",
-            (),
-            sets="kernel.data",
-        ),
-        Option(
-            "cores=N",
-            "thousand",
-            "with --data: number of cores that run the loop at the same time, each on its own data (default: 1)",
-            1,
-            sets="kernel.cores",
+        in_table(shared.DATA),
+        in_table(
+            shared.CORES,
             wrapper_help="with --analyze-data: number of cores that run the loop, each on its own data (default: 1)",
         ),
         _repeatable(

@@ -44,6 +44,20 @@ MAX_MEMORY = Option(
     300 << 20,
     sets="limits.memory",
 )
+DATA = Option(
+    "--data L1|L2|L3|memory|SIZE|all",
+    "data",
+    "also predict loops whose data are in these levels, or of this size, such as L2,64M",
+    (),
+    sets="kernel.data",
+)
+CORES = Option(
+    "--cores N",
+    "thousand",
+    "with --data: number of cores that run the loop at the same time, each on its own data (default: 1)",
+    1,
+    sets="kernel.cores",
+)
 HTML = Option("--html FILE", "file", "write an HTML page", None)
 COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."
 """The help on sources (driver/sources.py)."""

@@ -99,6 +99,8 @@ COMMAND = Command(
             ),
             shared.where("show kernels that meet a condition on any core, as in 'cycles > 1.1*bound and flop > 0'"),
             shared.top("kernels of all files, those with the most to gain"),
+            shared.DATA,
+            shared.CORES,
             Option("--ghz GHZ", "clock", "clock, for GFLOP/s and GB/s", 0.0, sets="report.ghz"),
             Option("--measure", "flag", "also run the kernels on this machine and report the cycles they take"),
             shared.UNSAFE,
