@@ -73,7 +73,7 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     beyond_l1: bool = False
     """Predict the kernel for data in each level of the memory hierarchy."""
     data: tuple[str | int, ...] = ()
-    """Levels, or sizes of the data in bytes, whose predictions the user asked for; with any, `beyond_l1` is not needed."""
+    """Levels, or sizes of the data in bytes, whose predictions to show; they imply `beyond_l1`."""
     let: tuple[tuple[str, int], ...] = ()
     """(register, value) of registers whose values at the start of the loop are known."""
     cores: int = 1

@@ -20,7 +20,7 @@ from incc.driver.cli import own_options
 from incc.driver.cli.command import Command, help_text, names, written
 from incc.driver.cli.completion import script
 from incc.driver.cli.given import READERS, Given
-from incc.driver.cli.kinds import BOTH, KINDS, MCA, WRAPPER, Option
+from incc.driver.cli.kinds import BOTH, KINDS, MANY, MCA, WRAPPER, Option
 from incc.driver.cli.manual import page
 from incc.driver.cli.options import OPTIONS, options_of
 from incc.driver.cli.parsers import Parser
@@ -321,7 +321,7 @@ def test_the_parser_has_the_options_of_the_table(command: Command) -> None:
                 value, expected = VALUES[option.kind]
                 if action.type is None:  # an importer's
                     continue
-                assert action.type(value) == (expected[0] if isinstance(expected, tuple) else expected)
+                assert action.type(value) == (expected[0] if option.kind in MANY else expected)
 
 
 @each_parsed
