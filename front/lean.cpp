@@ -432,8 +432,9 @@ std::optional<Way> incc::wayOf(const Compiler &Compiler, const Command &Command)
     return std::nullopt;
   // If PATH is unset, programs are searched in default places; setting it would change that.
   bool Wraps = familyOf(Compiler) == Family::Gcc && !keepsWrapperOut(Command) && getenv("PATH");
-  // The output was discarded, so only a second compilation gives it.
-  if (Command.Output == "/dev/null" && (Command.Until == Command::Stop::Assembly || !Wraps))
+  // Output to a pipe or a device, such as /dev/null, can only be made by a second compilation.
+  bool Gone = exists(Command.Output) && !isFile(Command.Output);
+  if (Gone && (Command.Until == Command::Stop::Assembly || !Wraps))
     return std::nullopt;
   if (Wraps)
     return Way::Wrapper;

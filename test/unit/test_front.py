@@ -667,6 +667,7 @@ def test_lean_by_the_command_line(tmp_path: Path) -> None:
 def test_full_by_the_environment(lean: Lean) -> None:
     place = lean.incc.parent
     script(place, "python3", 'for a; do case "$a" in import*) ;; *) echo "$a";; esac; done\n')
+    os.mkfifo(place / "pipe")
     variables = {"INCC_CC": "gcc -m64", "INCC_ANALYZE": "1", "INCC_WORKERS": "0"}
     # What only the full mode makes, what a first compilation does not show, and who asks for it.
     for arguments, more in (
@@ -677,6 +678,7 @@ def test_full_by_the_environment(lean: Lean) -> None:
         (["-c", "-Wa,-al", "x.c"], {}),
         (["x.c", "-v"], {}),
         (["-S", "x.c", "-o", "/dev/null"], {}),
+        (["-S", "x.c", "-o", "pipe"], {}),
         (["-c", "-x", "assembler", "-"], {}),
     ):
         done = run([lean.incc, *arguments], place, **{**variables, **more})
