@@ -306,13 +306,15 @@ class _Planner(msgspec.Struct, kw_only=True):
 def sources_for_link(dry_run: DryRun, arguments: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Return the sources of a command's objects for link-time optimisation, with the words of the compiler proper."""
     sources: dict[str, tuple[str, ...]] = {}
+    made: dict[str, str] = {}
     for command in dry_run.commands:
         words = _without_wrapper(command.words)
         kind = _kind(words)
-        if kind in ("gcc", "clang") and _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto"):
+        if kind in ("gcc", "clang"):
             source = _source(words, tuple(arguments), kind)
             # With -save-temps each step reads the file of the one before.
-            if source in arguments:
+            source = made[_value(words, "-o")] = made.get(source, source)
+            if _last(words, ("-flto", "-flto=", "-fno-lto")).startswith("-flto") and source in arguments:
                 sources.setdefault(source, words)
     return list(sources.items())
 

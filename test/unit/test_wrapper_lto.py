@@ -166,9 +166,10 @@ def test_without_debug_information_symbols_say_whose_a_loop_is(place: Place, cc:
 
 @pytest.mark.long
 @every_compiler
-def test_one_command_from_sources_to_the_program(place: Place, cc: str) -> None:
+@pytest.mark.parametrize("more", [[], ["-save-temps"]], ids=" ".join)
+def test_one_command_from_sources_to_the_program(place: Place, cc: str, more: list[str]) -> None:
     place.compile(cc)
-    found = place.same(cc, *FLAGS, "-flto", "main.c", "dot.c", "native.o", "-o", "program", output="program")
+    found = place.same(cc, *FLAGS, "-flto", *more, "main.c", "dot.c", "native.o", "-o", "program", output="program")
     assert [unit["source"] for unit in found.units] == ["program"]
     assert found.units[0]["kernels"][0]["notes"][0] == "after link-time optimisation of main.c, dot.c"
     assert lines(found) == set(LOOPS)
