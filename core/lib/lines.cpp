@@ -4,7 +4,7 @@
 // grouped by their linear part. For each group, every residue modulo the line is
 // tried that the unknown part can have. Strides repeat modulo a line after at most
 // 64 iterations, and the number of iterations is a power of two, so the counts are
-// exact averages wherever so many iterations could be simulated.
+// exact averages if that many iterations could be simulated.
 //
 //===----------------------------------------------------------------------===//
 

@@ -28,7 +28,7 @@ IS_BRANCH = 128
 FOLDED = 256
 """Addition of a constant that the renamer performs. A µop only computes the sum for those that need it."""
 MISPREDICTED = 512
-"""Branch that the core mispredicts: nothing behind it is issued until `mispredict_penalty` cycles after its
+"""Branch that the core mispredicts: nothing after it is issued until `mispredict_penalty` cycles after its
 execution."""
 
 # Kinds of µop (uop_kind)
@@ -204,9 +204,9 @@ class Pipeline:
     complex_decoder: list[int]
     """1 if only the first decoder takes it. One entry per instruction."""
     simple_decoders: list[int]
-    """Number of other decoders that work beside the one that has it. One entry per instruction."""
+    """Number of other decoders that work in the same cycle as the one that has it. One entry per instruction."""
     ends_group: list[int]
-    """1 if nothing behind it is decoded in the same cycle. One entry per instruction."""
+    """1 if nothing after it is decoded in the same cycle. One entry per instruction."""
     uops_mite: list[int]
     """Fused µops from the decoders or the µop cache. One entry per instruction."""
     uops_ms: list[int]
@@ -291,8 +291,8 @@ class Pipeline:
     waiting_entries: int
     """Entries of this queue."""
     constants_beside: int
-    """Constants for which a line of the µop cache has room beside as many µops as it holds, on a core of whose front
-    end only widths are known."""
+    """Constants for which a line of the µop cache has room in addition to as many µops as it holds, on a core of
+    whose front end only widths are known."""
     constants_each: int
     """Constants that take the place of one µop."""
     constants_most: int
@@ -535,7 +535,7 @@ class BoundKernel:
     port_delay_to: list[int]
     """Ports of the µop that reads the result. One entry per delay between ports."""
     blocked_forward_cycles: int
-    """Cycles beyond the forwarding latency for a load of which a store wrote only some bytes: it waits until the
+    """Cycles beyond the forwarding latency for a load if a store wrote only some of its bytes: it waits until the
     store is in the cache."""
     merges_narrow_store: int
     """1 if such a load does not wait for the cache where it begins with the only store in flight to its bytes: the
@@ -552,7 +552,7 @@ class BoundKernel:
     aligned_value: list[int]
     """Loaded and stored values whose addresses are surely multiples of their size. One entry per aligned value."""
     assumed_load: list[int]
-    """Value of a load that depends on a store, beside the dependencies that the addresses tell. One entry per
+    """Value of a load that depends on a store, besides the dependencies that the addresses show. One entry per
     assumed dependency."""
     assumed_store: list[int]
     """Value of the store. One entry per assumed dependency."""

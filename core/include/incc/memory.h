@@ -76,7 +76,7 @@ struct Stream {
   int32_t Object; ///< The object that the part lies in (AccessAddresses::ObjectOf), likewise.
   int64_t Offset; ///< As AccessAddress::Constant, in one iteration.
   bool Steady; ///< The address changes by the same number of bytes from each iteration to the next:
-  int64_t Step; ///< by so many.
+  int64_t Step; ///< by this much.
 };
 
 /// Returns the streams of all accesses that AccessAddresses has, in program order.

@@ -47,7 +47,7 @@
 //     sequencer, the µop cache or the decoders.
 //
 // Issue slots that the renamer leaves empty are attributed to the first obstacle.
-// Of several µops that could go first, the older one does; of several ports, the
+// If several µops could go first, the oldest one does. If several ports could, the
 // model's order (order.h) and the core's rule (ports.h) decide.
 //
 //===----------------------------------------------------------------------===//
@@ -150,7 +150,7 @@ struct StartedUop {
   /// µop that the renamer inserted before an instruction that needs it, and one that it inserted on
   /// its own account.
   static constexpr int32_t ExecutedMove = -1, InsertedForInstruction = -2, Inserted = -3;
-  /// Values of Input::Location: a load of what was stored; a value between the µops of an
+  /// Values of Input::Location: a load of a stored value; a value between the µops of an
   /// instruction; a stored value that the renamer handed on to the consumer of a load.
   static constexpr int32_t ThroughMemory = -1, WithinInstruction = -2, RenamedMemory = -3;
 

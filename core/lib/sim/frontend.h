@@ -17,7 +17,7 @@
 //               so does a line of the µop cache. Where `dsb_block_again` describes it, up to
 //               `dsb_groups` groups come in a cycle that begin in one block of code, or in
 //               two with one group each if a taken jump ends one of them; others of the
-//               block come so many cycles later.
+//               block come that many cycles later.
 //   Ideal       The front end is not described, and the µop queue is always full.
 //
 // In states Cache and Decoders, the microcode sequencer (MS) takes over for the
@@ -26,7 +26,7 @@
 // the µop cache, `mite_ms_stall` from the decoders.
 //
 // The rules are those of Intel's cores as found by Abel and Reineke (uiCA, ICS 2022).
-// What differs between cores is in Pipeline.
+// Differences between cores are in Pipeline.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +47,7 @@ struct UopQueue {
   int32_t Size = 0;
 
   bool isEmpty() const { return Head == Tail; }
-  /// Returns true if so many entries are free. An empty queue takes whatever is delivered together.
+  /// Returns true if this many entries are free. An empty queue takes any delivery of a cycle.
   bool hasRoom(int64_t Entries) const { return isEmpty() || Tail - Head + Entries <= Size; }
 };
 

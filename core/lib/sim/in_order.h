@@ -6,8 +6,8 @@
 //
 // An instruction passes through fixed stages without a stop. Addresses are computed
 // in the first stage, and arithmetic is done `address_to_execute` stages later,
-// behind the access to the cache. So a loaded value is there for the instruction
-// right behind the load, whereas an address that was just computed comes late by as
+// after the access to the cache. So a loaded value is there for the instruction
+// right after the load, whereas an address that was just computed comes late by as
 // many cycles. Uop::Stage is the stage that a µop executes in.
 //
 // A µop takes the first of its ports that is free when it starts.

@@ -161,7 +161,7 @@ void CodeLayout::excludeWholeBlocks(std::vector<bool> &IsCached, int64_t BlockBy
 /// take the place of a µop is measured.)
 ///
 /// Jumps are looked for in one block of code in a cycle, so a loop takes as many cycles as it has
-/// blocks (measured, too). With `EndInBlocks`, what is delivered in a cycle also ends with a block.
+/// blocks (measured, too). With `EndInBlocks`, the delivery of a cycle also ends with a block.
 int32_t CodeLayout::fillLinesWithConstants(bool EndInBlocks) {
   LineEnds.assign(P.Entries.size(), P.numEntries());
   int32_t Used = 0, Constants = 0, LineBegin = 0, NumLines = 1;

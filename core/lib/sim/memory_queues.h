@@ -32,7 +32,7 @@ public:
   /// `Capacity`: 0 for no limit.
   explicit LoadQueue(int32_t Capacity) : Capacity(Capacity) {}
 
-  /// Returns true if so many entries are free. An empty queue takes any instruction, so that none
+  /// Returns true if this many entries are free. An empty queue takes any instruction, so that none
   /// waits forever.
   bool hasRoom(int32_t Loads) const {
     return Capacity == 0 || Used == 0 || Used + Loads <= Capacity;
@@ -108,7 +108,7 @@ public:
     }
   }
 
-  /// Returns true if so many entries are free. An empty queue takes any instruction.
+  /// Returns true if this many entries are free. An empty queue takes any instruction.
   bool hasRoom(int32_t Stores) const {
     return Capacity == 0 || Used == 0 || Used + Stores <= Capacity;
   }

@@ -9,7 +9,7 @@
 // A slot is freed when the names of its group were overwritten: all of them
 // (`move_elim_all_aliases_overwritten`), or all but one. It can be used again
 // `move_elim_pipeline` cycles later. So the slots that are free in a cycle are those
-// that were free so many cycles ago, less the moves that were eliminated since.
+// that were free that many cycles ago, less the moves that were eliminated since.
 //
 // Found on Intel's cores by Abel and Reineke (uiCA, ICS 2022).
 //

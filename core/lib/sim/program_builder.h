@@ -64,7 +64,7 @@ private:
     OperandClass Class{0, 0};
     int32_t Delay = 0; ///< Cycles by which it arrives later than its source.
     size_t Uop = 0;    ///< The place in Compute of the µop at which it enters,
-    int32_t Early = 0; ///< which may start so many cycles before the operand arrives.
+    int32_t Early = 0; ///< which may start this many cycles before the operand arrives.
   };
   /// By kind and index of the input.
   using Operands = std::map<std::pair<InputKind, int32_t>, Operand>;
@@ -108,7 +108,7 @@ private:
   std::vector<bool> IsAddress; ///< By input, as findAddressInputs() has it.
   bool MovesStack;             ///< Some instruction uses the stack engine.
 
-  // Of the whole kernel:
+  // State of the whole kernel:
   std::vector<bool> Renamed; ///< By value: it is loaded, and the renamer hands it on from a store.
   /// By stored value: the hidden value that is computed for it, -1 if it is a register's content.
   std::vector<int32_t> DataValue;
@@ -116,7 +116,7 @@ private:
   std::vector<std::vector<Input>> UopInputs; ///< By µop: what becomes Uop::Inputs.
   std::vector<std::vector<Feed>> UopFeeds;   ///< By µop: what becomes Uop::Feeds.
 
-  // Of the current instruction:
+  // State of the current instruction:
   int32_t Current = 0;
   InstructionPlan Plan;
   std::vector<int32_t> Loads, Compute, StoreAddress, StoreData; ///< Its µops by kind.

@@ -252,7 +252,7 @@ void ProgramBuilder::connectStoredData(const std::vector<int32_t> &Stored) {
       if (!IsAddress[In])
         F(sourceOf(In), latencyOf(In));
   };
-  // Where no µop takes the data to the store buffer, they go there by themselves.
+  // If no µop takes the data to the store buffer, they go there by themselves.
   if (StoreData.empty())
     for (int32_t V : Stored)
       ForEachSource(

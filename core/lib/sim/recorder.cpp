@@ -219,7 +219,7 @@ public:
     addInputs(Dyn, Static.Inputs, /*ThroughMemory=*/false);
     if (Static.Kind != UopKind::Load)
       return;
-    // What a load gets from a store delays its result, not its start.
+    // Data that a load gets from a store delay its result, not its start.
     size_t FirstStored = Dyn.Inputs.size();
     for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X)
       addInputs(Dyn, valueFedBy(X).Inputs, /*ThroughMemory=*/true);

@@ -32,7 +32,7 @@ public:
   RegisterFile(int32_t All, Registers OfKind)
       : All(All), OfKind(OfKind), IsCounting(All > 0 || OfKind.all() > 0) {}
 
-  /// Returns true if so many registers are free. If none is in use, an instruction gets as many as
+  /// Returns true if these registers are free. If none is in use, an instruction gets as many as
   /// it needs, so that it cannot wait forever.
   bool hasRoom(Registers Needed) const {
     return Used.all() == 0 || (fits(All, Used.all() + Needed.all()) &&

@@ -69,7 +69,7 @@ bool Renamer::beginsUnrolledCopy() const {
          Iteration % Unrolling == 0;
 }
 
-/// Returns true if the right path behind a mispredicted branch has not arrived yet.
+/// Returns true if the right path after a mispredicted branch has not arrived yet.
 bool Renamer::waitsForBranch(int64_t Cycle) {
   if (BranchSlot < 0)
     return false;

@@ -107,7 +107,7 @@ private:
   bool IssuedMicrocode = false; ///< The last cycle ended with an instruction that is issued alone.
   int64_t BranchSlot = -1; ///< The reorder buffer's slot of a mispredicted branch, -1 for none.
 
-  // Of the current cycle:
+  // State of the current cycle:
   int32_t Width = 0, SlotsUsed = 0;
   bool AfterMicrocode = false; ///< IssuedMicrocode of the cycle before.
 };

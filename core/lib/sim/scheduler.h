@@ -35,7 +35,7 @@ public:
   /// With `UnlimitedPorts`, there is no queue, since µops do not wait for ports.
   Scheduler(const Program &P, UopPool &Pool, PortBinder &Binder, bool UnlimitedPorts);
 
-  /// Returns true if all schedulers together have room for so many µops.
+  /// Returns true if all schedulers together have room for this many µops.
   bool hasRoom(int32_t Uops) const { return P.K.Rs == 0 || Waiting + Uops <= P.K.Rs; }
   bool anythingWaiting() const { return Waiting > 0; }
   /// The number of µops in schedulers and queue.

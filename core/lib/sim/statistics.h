@@ -123,7 +123,7 @@ private:
   bool HasBegun = false;
   int64_t FirstCycle = 0;
   std::vector<Slot> Slots; ///< By number.
-  // Of the current cycle:
+  // Counts of the current cycle:
   int32_t Issued = 0, Entered = 0, Started = 0, Retired = 0;
   bool SchedulerFull = false, LacksRegister = false, LacksMemory = false, LacksResource = false;
   uint64_t LackingUnits = 0;

@@ -1,8 +1,8 @@
 //===- store_commits.h - Stores on their way to the cache -----------------===//
 //
 // Retired stores are written to the first-level cache in program order, one
-// aligned block (`store_commit_bytes`) in a cycle. Stores right behind each other
-// to the same block are written together. On some cores, only so many stores are
+// aligned block (`store_commit_bytes`) in a cycle. Stores right after each other
+// to the same block are written together. On some cores, only a few stores are
 // written together (`store_commit_most`), and neither a store that reaches into
 // another block nor one that fills a block is written with others. On some of them,
 // those written together may be to several blocks (`store_commit_blocks`).

@@ -32,14 +32,14 @@ public:
       SharesPerCycle = sharesPerCycle(P);
   }
 
-  /// Returns the shares of a cycle that a µop on vectors of so many bits takes, 0 if they are not
-  /// limited.
+  /// Returns the shares of a cycle that a µop on vectors of a number of bits takes, 0 if they are
+  /// not limited.
   static int32_t sharesOf(const Pipeline &P, int32_t VectorBits) {
     int32_t Limit = VectorBits == 512 ? P.Starts512Bit : VectorBits == 256 ? P.Starts256Bit : 0;
     return Limit == 0 ? 0 : sharesPerCycle(P) / Limit;
   }
 
-  /// Returns true if a µop that takes so many shares can start in this cycle.
+  /// Returns true if a µop that takes this many shares can start in this cycle.
   bool isFree(int32_t Shares, int64_t Cycle) const {
     return Shares == 0 || std::max(TakenUntil, Cycle * SharesPerCycle) + Shares <=
                               (Cycle + Ahead) * SharesPerCycle;
