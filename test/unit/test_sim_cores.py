@@ -465,8 +465,23 @@ def test_taken_jumps_of_bonnell_take_two_cycles() -> None:
 # --- Arm -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cpu", AARCH64)
-@pytest.mark.parametrize("body", [aarch64_kernels.TRIAD, aarch64_kernels.SUM], ids=["triad", "sum"])
+IN_ORDER = [cpu for cpu in AARCH64 if load(cpu).parameters["in_order"]]
+ARM_BODIES = pytest.mark.parametrize("body", [aarch64_kernels.TRIAD, aarch64_kernels.SUM], ids=["triad", "sum"])
+
+
+@ARM_BODIES
+@pytest.mark.parametrize("cpu", IN_ORDER)
+def test_small_arm_cores_start_instructions_in_order(cpu: str, body: object) -> None:
+    k, forms = bind(body, load(cpu))  # type: ignore[arg-type]
+    assert all(forms)
+    s = simulate(k, iterations=20, record=True)
+    assert s.cycles_per_iteration >= most(k)
+    starts = [e.started for e in s.events if e.ports]
+    assert starts == sorted(starts)
+
+
+@ARM_BODIES
+@pytest.mark.parametrize("cpu", [cpu for cpu in AARCH64 if cpu not in IN_ORDER])
 def test_arm_cores_lack_only_a_decoder(cpu: str, body: object) -> None:
     k, forms = bind(body, load(cpu))  # type: ignore[arg-type]
     assert all(forms)

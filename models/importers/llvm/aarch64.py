@@ -306,7 +306,9 @@ def _register_pairs(
             if (to == "a" and source != "a") or (to != "a" and source == "a" and loads):
                 continue
             merged = loads and source == to != "a"
-            cycles = 1 if merged else latency - advance.get((use, min(n, len(results) - 1)), 0)
+            late = advance.get((use, min(n, len(results) - 1)), 0)
+            # A model that lets an input be as late as the result means that it is forwarded in time for the next cycle.
+            cycles = 1 if merged else max(latency - late, min(latency, 1))
             pairs[to, source] = max(cycles, pairs[to, source])
     return pairs
 
