@@ -50,14 +50,12 @@ def before_loops(
         markers: returns the instructions that are not the program's; called only if a loop needs them.
     """
     result: list[Before | None] = [None] * len(regions)
-    wanted = {
-        region.lines[0]: number
-        for number, region in enumerate(regions)
-        if region.is_loop
-        and region.lines
-        and region.kind != "file"
-        and (address is None or _several(map(address, region.lines)))
-    }
+    wanted: dict[int, list[int]] = {}  # several paths through a loop have the same start
+    for number, region in enumerate(regions):
+        if not region.is_loop or not region.lines or region.kind == "file":
+            continue
+        if address is None or _several(map(address, region.lines)):
+            wanted.setdefault(region.lines[0], []).append(number)
     if not wanted:
         return result
     foreign = markers()
@@ -65,13 +63,11 @@ def before_loops(
         predecessors: list[list[int]] | None = None
         for b, block in enumerate(graph.blocks):
             for position, i in enumerate(block.instructions):
-                number = wanted.get(places[i].line, -1)
-                if number < 0 or result[number] is not None:
-                    continue
-                if predecessors is None:
-                    predecessors = _predecessors(graph, foreign)
-                entered = _entered(graph, predecessors, places, regions[number], b, position)
-                result[number] = _before(graph, predecessors, places, keeps_pointers, b, position, entered)
+                for number in wanted.pop(places[i].line, ()):
+                    if predecessors is None:
+                        predecessors = _predecessors(graph, foreign)
+                    entered = _entered(graph, predecessors, places, regions[number], b, position)
+                    result[number] = _before(graph, predecessors, places, keeps_pointers, b, position, entered)
     return result
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bind_kernels import loop
 from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
-from incc.frontends.asm.regions import marked_regions
+from incc.frontends.asm.regions import innermost_loops, marked_regions
 from incc.frontends.x86.kernels import decode_regions
 from properties import examples
 
@@ -203,3 +204,14 @@ def test_what_is_claimed_holds_whenever_the_loop_is_entered(
                         assert (state[a.target] - state[b.target] - a.constant + b.constant) & MASK == 0
             state["rsi"] = (state["rsi"] + 32 * numbers.randrange(1, 5)) & MASK
             run(after, state, numbers)
+
+
+def test_each_of_several_paths_through_a_loop_has_the_code_before_it() -> None:
+    text = "f:\n  leaq 8(%rdi), %rsi\n.L1:\n  testl %eax, %eax\n  je .L2\n  addl $1, (%rdi)\n.L2:\n  addq $4, %rdi\n"
+    text += "  cmpq %rdi, %rsi\n  jne .L1\n  ret\n"
+    parsed = parse(text)
+    (region,) = innermost_loops(parsed)[0]
+    short = replace(region, lines=tuple(line for line in region.lines if line != 6))
+    first, second = code_before(parsed, [region, short])
+    assert first is not None
+    assert first == second
