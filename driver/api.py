@@ -716,12 +716,13 @@ def load(path: Path) -> SavedReport:
     Raises:
         AnalysisError: The file cannot be read, or is not a report; the message names file and line.
     """
+    from incc.driver.completion import completed
     from incc.report.documents import InputError, read_report, reason, texts
 
     name = os.fspath(path)
     try:
         with open(name, "rb") as file:
-            reports = [read_report(text, name, line) for line, text in texts(file)]
+            reports = [completed(read_report(text, name, line)).report for line, text in texts(file)]
     except (OSError, ValueError) as error:
         raise AnalysisError(f"{name}: {reason(error)}") from error
     except InputError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -74,6 +74,15 @@ class ObjectCode(msgspec.Struct, frozen=True):
         """Return where the kernels are in the source, for reports."""
         return [KernelPlace(lines=source.lines, near=None, place=source.place) for source in self.sources]
 
+    def where(self, wanted: Callable[[str], bool]) -> ObjectCode:
+        """Return the code of the wanted functions, by their symbols."""
+        symbols = [kernel.region.function if kernel.region else "" for kernel in self.kernels]
+        return ObjectCode(
+            [kernel for kernel, symbol in zip(self.kernels, symbols, strict=True) if wanted(symbol)],
+            [item for item in self.left_out if wanted(item.function)],
+            [source for source, symbol in zip(self.sources, symbols, strict=False) if wanted(symbol)],
+        )
+
 
 def object_code(source: str | bytes, name: str, scope: Scope) -> ObjectCode:
     """Return the loops of an object, or the requested spans of code.
@@ -144,8 +153,4 @@ def of_functions(code: ObjectCode, functions: Sequence[str]) -> ObjectCode:
 
     symbols = [kernel.region.function if kernel.region else "" for kernel in code.kernels]
     chosen = choose_functions([*symbols, *(item.function for item in code.left_out)], functions)
-    return ObjectCode(
-        [kernel for kernel, symbol in zip(code.kernels, symbols, strict=True) if symbol in chosen],
-        [item for item in code.left_out if item.function in chosen],
-        [source for source, symbol in zip(code.sources, symbols, strict=False) if symbol in chosen],
-    )
+    return code.where(chosen.__contains__)

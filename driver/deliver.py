@@ -61,6 +61,11 @@ class DeliveryRequest(msgspec.Struct, frozen=True, kw_only=True):
     wait: bool = True
     """True to wait for the readers of named pipes."""
 
+    @property
+    def is_for_commands(self) -> bool:
+        """True if only commands of incc read the report: it goes into a folder as JSON, with all kernels."""
+        return self.format == "json" and os.path.isdir(self.output) and not (self.where or self.top or self.files)
+
 
 class Undelivered(msgspec.Struct, frozen=True):
     """Messages on files that were not written."""

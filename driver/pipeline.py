@@ -38,7 +38,7 @@ from incc.models.model import MachineModel, ModelError, UnknownModelError
 from incc.report import types as t
 from incc.report import wording
 from incc.report.build import build_report, unit_report
-from incc.report.identity import kernel_ids
+from incc.report.identity import kernel_ids, region_ids
 from incc.report.source.compiled import remark
 from incc.report.source.demangle import choose_functions
 from incc.report.source.places import same_file
@@ -144,6 +144,13 @@ def untried(report: t.AnalysisReport, settings: Settings) -> list[str]:
     tried = {change.change for kernel in kernels for change in kernel.what_ifs if change.asked}
     missing = [change.name for change in settings.kernel.changes if change.name not in tried]
     return [f"what-if {name!r}: no kernel has such an instruction" for name in missing]
+
+
+class WantedKernels(msgspec.Struct, frozen=True):
+    """The kernels to analyse with all details, and the functions that they are in."""
+
+    functions: frozenset[str]
+    kernel_ids: frozenset[str]
 
 
 class ChosenModel(msgspec.Struct, frozen=True):
@@ -375,12 +382,27 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     return result
 
 
-def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None) -> UnitResult | None:
+def analyze_marked(
+    unit: Unit,
+    settings: Settings,
+    marks: Sequence[Mark] | None,
+    choice: ChosenModel | None = None,
+    wanted: WantedKernels | None = None,
+) -> UnitResult | None:
     """Analyse the code that the marks select, or everything if they are None.
 
-    Returns None if there are marks but none of them, such as those of headers, concerns this unit.
+    Args:
+        unit: The unit.
+        settings: The settings of the analysis.
+        marks: The marks in its source.
+        choice: The machine model; None to choose it.
+        wanted: The kernels to analyse; None for all.
+
+    Returns:
+        The result; None if there are marks but none of them, such as those of headers, concerns this unit.
     """
-    choice = model_of(unit, settings)
+    choice = choice or model_of(unit, settings)
+    given = unit
     unit = with_trust(unit, settings.scope)
     if settings.scope.regions != "llvm-mca":
         unit = in_gnu_syntax(unit)
@@ -394,8 +416,15 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
         if marked is None:
             return None
         selection = marked.selection
+    details = None
+    if wanted is not None:
+        selection = _filtered(selection, [region.function in wanted.functions for region in selection.regions])
+        details = [id in wanted.kernel_ids for id in region_ids(selection.regions, selection.all_regions)]
     regions = selection.regions
-    inside = _paths_inside(parsed, regions, settings)
+    code = _kept(given, settings, len(regions)) if marks is None else ""
+    if code:
+        settings = settings.for_advice()
+    inside = _paths_inside(parsed, regions, settings, unit.assembly, details)
     paths = [path.region for of_loop, _ in inside for path in of_loop]
     if settings.scope.regions == "llvm-mca":
         decoded = _with_the_rest(unit, parsed, regions)
@@ -414,9 +443,11 @@ def analyze_marked(unit: Unit, settings: Settings, marks: Sequence[Mark] | None)
         places=kernel_places(parsed, selection, kernels, unit.assembly),
         left_out=selection.left_out,
         among=selection.all_regions,
+        details=details,
     )
     result = replace(
         result,
+        code=code,
         system_loops=selection.system_loops,
         calls=tuple(selection.calls),
         user_functions=selection.outlined,
@@ -613,7 +644,14 @@ def _with_the_rest(unit: Unit, parsed: Assembly, regions: Sequence[Region]) -> l
     return decode_unit(unit, parsed, regions, markers=False, checked=rest)
 
 
-def analyze_object(unit: Unit, source: str | bytes, settings: Settings, part: Addresses | None = None) -> UnitResult:
+def analyze_object(
+    unit: Unit,
+    source: str | bytes,
+    settings: Settings,
+    part: Addresses | None = None,
+    choice: ChosenModel | None = None,
+    wanted: WantedKernels | None = None,
+) -> UnitResult:
     """Analyse a unit whose code is in an object.
 
     Args:
@@ -621,6 +659,8 @@ def analyze_object(unit: Unit, source: str | bytes, settings: Settings, part: Ad
         source: The path of the object, or its bytes.
         settings: The settings of the analysis.
         part: A part of a large object, None for all of it.
+        choice: The machine model; None to choose it.
+        wanted: The kernels to analyse; None for all.
 
     Raises:
         AnalysisError: The object cannot be read, or has code for another instruction set than the model.
@@ -629,21 +669,41 @@ def analyze_object(unit: Unit, source: str | bytes, settings: Settings, part: Ad
 
     name, scope = unit.assembly_file, settings.scope
     code = code_of(source, name, scope, part) if part is not None else object_code(source, name, scope)
-    return analyze_code(unit, code, settings)
+    details = None
+    if wanted is not None:
+        code = code.where(wanted.functions.__contains__)
+        details = [id in wanted.kernel_ids for id in kernel_ids(code.kernels)]
+    kept = ""
+    if settings.later and part is None:
+        data = source
+        if not isinstance(data, bytes):
+            with open(source, "rb") as file:
+                data = file.read()
+        kept = _kept(unit, settings, len(code.kernels), data)
+    result = analyze_code(unit, code, settings.for_advice() if kept else settings, choice, details)
+    return replace(result, code=kept)
 
 
-def analyze_code(unit: Unit, code: ObjectCode, settings: Settings) -> UnitResult:
+def analyze_code(
+    unit: Unit,
+    code: ObjectCode,
+    settings: Settings,
+    choice: ChosenModel | None = None,
+    details: Sequence[bool] | None = None,
+) -> UnitResult:
     """Analyse code from an object as one unit.
 
     Args:
         unit: The unit.
         code: The code.
         settings: The settings of the analysis.
+        choice: The machine model; None to choose it.
+        details: As for `analyze_kernels`.
 
     Raises:
         AnalysisError: There is no model, or the code is for another instruction set than the model.
     """
-    choice = model_of(unit, settings, code.isa)
+    choice = choice or model_of(unit, settings, code.isa)
     model = choice.model
     if code.kernels and code.isa != model.isa:
         what = f"{code.isa} code, but {model.name} is an {model.isa} core"
@@ -661,6 +721,7 @@ def analyze_code(unit: Unit, code: ObjectCode, settings: Settings) -> UnitResult
         choice,
         places=[*compress(code.places(), fit)],
         left_out=left_out,
+        details=None if details is None else [*compress(details, fit)],
     )
 
 
@@ -694,14 +755,46 @@ def _within_limits(selection: Selection, settings: Settings) -> Selection:
     most = settings.limits.instructions
     if all(len(region.lines) <= most for region in selection.regions):
         return selection
-    kept = [n for n, region in enumerate(selection.regions) if len(region.lines) <= most]
     left_out = [_left_out(r, settings) for r in selection.regions if len(r.lines) > most]
+    kept = _filtered(selection, [len(region.lines) <= most for region in selection.regions])
+    return replace(kept, left_out=[*selection.left_out, *left_out])
+
+
+def _filtered(selection: Selection, wanted: Sequence[bool]) -> Selection:
+    """Return a selection with only some of its regions."""
     return replace(
         selection,
-        regions=[selection.regions[n] for n in kept],
-        places=[selection.places[n] for n in kept] if selection.places else [],
-        left_out=[*selection.left_out, *left_out],
+        regions=[*compress(selection.regions, wanted)],
+        places=[*compress(selection.places, wanted)],
     )
+
+
+def _kept(unit: Unit, settings: Settings, kernels: int, code: bytes = b"") -> str:
+    """Return a unit's code if its kernels are to be completed later, and can be; else "".
+
+    Args:
+        unit: The unit as it was given.
+        settings: The settings of its analysis.
+        kernels: The number of its kernels.
+        code: The object file, if the code is from there.
+    """
+    if not settings.later or not 0 < kernels <= MOST_WITH_WHAT_IFS or not settings.are_usual:
+        return ""
+    if without_includes(unit.assembly)[1]:
+        return ""  # what it reads will not be there
+    from incc.frontends.kept import KeptCode, pack
+
+    kept = KeptCode(
+        unit=unit,
+        code=code,
+        functions=settings.scope.functions,
+        system_headers=settings.scope.system_headers,
+        timeline_iterations=settings.kernel.timeline_iterations,
+    )
+    try:
+        return pack(kept)
+    except ValueError:
+        return ""
 
 
 def _left_out(region: Region, settings: Settings, reason: str = "") -> LeftOut:
@@ -729,6 +822,7 @@ def analyze_kernels(
     places: Sequence[KernelPlace] = (),
     left_out: Sequence[LeftOut] = (),
     among: Sequence[Region] = (),
+    details: Sequence[bool] | None = None,
 ) -> UnitResult:
     """Analyse decoded kernels as one unit.
 
@@ -740,6 +834,7 @@ def analyze_kernels(
         places: The place of each kernel in the source, or none.
         left_out: Loops and regions that cannot be analysed.
         among: All regions from which the kernels were chosen, if available.
+        details: True for the kernels whose details are wanted, and not only what advice depends on; None for all.
 
     Raises:
         AnalysisError: The settings do not apply to the core or the kernels.
@@ -761,7 +856,11 @@ def analyze_kernels(
 
         cache = Known()
     try:
-        limited_results = [_limited_analysis(kernel, model, of_kernel, cache, settings) for kernel in kernels]
+        without = replace(of_kernel, for_advice=True, timeline_iterations=0)
+        limited_results = [
+            _limited_analysis(kernel, model, of_kernel if details is None or details[n] else without, cache, settings)
+            for n, kernel in enumerate(kernels)
+        ]
         results = tuple([each for each, _ in limited_results])
         left_out = [*left_out, *(limit for _, limit in limited_results if limit is not None)]
         if borrowed:
@@ -824,16 +923,39 @@ MOST_WAYS_OF_RANGES = 8
 """Most paths through a loop that are analysed for the range of its prediction, in every report."""
 
 
-def _paths_inside(parsed: Assembly, regions: Sequence[Region], settings: Settings) -> list[tuple[list[LoopPath], bool]]:
+_COMPLEX_PRODUCT = re.compile(r"\b__(?:mul|div)[sdxt]c3\b")
+"""Calls on rare paths that advice depends on."""
+
+
+def _paths_inside(
+    parsed: Assembly, regions: Sequence[Region], settings: Settings, text: str, details: Sequence[bool] | None
+) -> list[tuple[list[LoopPath], bool]]:
     """Return the paths through each region that determine its range, and True if these are all.
 
     There are none in regions without branches, or if no range is requested.
+
+    Args:
+        parsed: The assembly.
+        regions: The regions.
+        settings: The settings of the analysis.
+        text: The assembly's text.
+        details: As for `analyze_kernels`.
     """
     kernel = settings.kernel
     if not kernel.what_ifs or not kernel.steady or kernel.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
         return []
-    all_paths = paths_inside(parsed, regions, MOST_WAYS_OF_RANGES)
-    return [(paths, complete) if len(paths) > 1 else ([], True) for paths, complete in all_paths]
+    if not _COMPLEX_PRODUCT.search(text):
+        if kernel.for_advice:
+            return []
+        if details is not None:
+            some = iter(paths_inside(parsed, [*compress(regions, details)], MOST_WAYS_OF_RANGES))
+            return [_several(*next(some)) if detailed else ([], True) for detailed in details]
+    return [_several(*paths) for paths in paths_inside(parsed, regions, MOST_WAYS_OF_RANGES)]
+
+
+def _several(paths: list[LoopPath], complete: bool) -> tuple[list[LoopPath], bool]:
+    """Return the paths through a loop, and True if these are all; none if there is only one."""
+    return (paths, complete) if len(paths) > 1 else ([], True)
 
 
 def _path_settings(settings: KernelSettings) -> KernelSettings:

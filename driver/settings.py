@@ -91,10 +91,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     kernel: KernelSettings = REPORTED
     report: ReportSettings = REPORT_SETTINGS
     limits: LimitSettings = LimitSettings()
+    later: bool = False
+    """Leave what only readers of a kernel need for later, and keep the code (`completion.py`), where that is possible:
+    if nothing was requested that reports do not have by themselves."""
 
     def on(self, mcpu: str) -> Settings:
         """Return the settings for another core."""
         return replace(self, core=replace(self.core, mcpu=mcpu))
+
+    @property
+    def are_usual(self) -> bool:
+        """True if they are those of any report, for some functions and some core with a model of incc's own."""
+        usual = Settings(
+            scope=Scope(functions=self.scope.functions, system_headers=self.scope.system_headers),
+            core=CoreSettings(mcpu=self.core.mcpu),
+            kernel=replace(REPORTED, timeline_iterations=self.kernel.timeline_iterations),
+            limits=self.limits,
+            later=self.later,
+        )
+        return self == usual
+
+    def for_advice(self) -> Settings:
+        """Return the settings that leave out what only readers of a kernel need."""
+        return replace(self, kernel=replace(self.kernel, for_advice=True, timeline_iterations=0))
 
 
 def with_values(settings: _Part, values: Mapping[str, Any]) -> _Part:

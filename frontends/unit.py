@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 from incc.frontends.kernel import CompiledLoop
 from incc.frontends.marks import Mark, MarkError
-
-if TYPE_CHECKING:
-    from incc.frontends.remarks import Remark
+from incc.frontends.remarks import Remark
 
 
 class IncludeFolders(msgspec.Struct, frozen=True):
@@ -48,6 +46,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """The text was given, made by a second run of the compiler, handed to the assembler, or read from the object."""
     trusted: bool = False
     """The user lets its assembly read other files."""
+    stored: bool = False
+    """It was read back from a report, which may come from anybody: its assembly reads no other files."""
     notes: tuple[str, ...] = ()
     """Notes on everything in the unit."""
     loops: tuple[CompiledLoop, ...] = ()
@@ -62,4 +62,4 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def reads_files(self) -> bool:
         """Its assembly may read other files, as that of a compiler's command does in the compilation."""
-        return self.trusted or bool(self.command)
+        return self.trusted or (bool(self.command) and not self.stored)

@@ -96,10 +96,10 @@ def _packed_unit(report: t.AnalysisReport, unit: t.UnitReport) -> PackedUnit:
     )
 
 
-def packed_text(data: bytes, path: str, line: int = 1) -> list[PackedUnit]:
-    """Return the units of the report in a text, which starts at that line of a file. Raises InputError."""
+def report_in(data: bytes, path: str, line: int = 1) -> t.AnalysisReport:
+    """Return the report in a text, which starts at that line of a file. Raises InputError."""
     # The text is either one of several lines, or a report over many lines.
-    return packed(read_report(data, path, line if b"\n" not in data else 1))
+    return read_report(data, path, line if b"\n" not in data else 1)
 
 
 def _body(value: Any) -> Body:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
 from incc.ranking.hot.records import Told
-from incc.ranking.kernels import OUT_OF_REACH, Seen, loops_of
+from incc.ranking.kernels import OUT_OF_REACH, Origin, Seen, loops_of
 from incc.ranking.read import ReadReports
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions
@@ -83,20 +83,49 @@ class _Member(msgspec.Struct, frozen=True, kw_only=True):
     """The number of its source loop."""
 
 
-def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], settings: Asked) -> r.Ranking:
+Complete = Callable[[Sequence[Seen]], Mapping[tuple[Origin, str, str], Seen]]
+"""Completes kernels; returns the complete ones by the places of their reports, their models and their kernel_ids."""
+
+
+def rank(
+    inputs: Sequence[str],
+    build: ReadReports,
+    profiles: Sequence[Told],
+    settings: Asked,
+    shown: int = 0,
+    complete: Complete = lambda kernels: {},
+) -> r.Ranking:
     """Return the ranking of the kernels of a build.
+
+    The order does not depend on what only complete kernels have, unless it is by headroom.
 
     Args:
         inputs: The reports and folders as named on the command line.
         build: The reports that were read.
         profiles: The profiles that weigh the kernels, all of the same unit; empty for none.
         settings: The settings of the ranking.
+        shown: The number of rows that are shown.
+        complete: Completes the kernels whose figures these rows show.
     """
     weighed: Weighed | None = None
     if profiles:
         from incc.ranking.weigh import weigh
 
         weighed = weigh(build.seen, profiles)
+    numbers = loops_of(build.seen)
+    ranking, rows = _ranked(inputs, build, weighed, numbers, settings)
+    waiting = [seen for _, codes in rows[:shown] if (seen := _first(codes[0][1]).seen).kernel.incomplete]
+    if not waiting:
+        return ranking
+    found = complete(waiting)
+    kernels = [found.get((s.origin, s.unit.model.name, s.kernel.kernel_id), s) for s in build.seen]
+    return _ranked(inputs, replace(build, seen=kernels), weighed, numbers, settings)[0]
+
+
+def _ranked(
+    inputs: Sequence[str], build: ReadReports, weighed: Weighed | None, numbers: Sequence[int], settings: Asked
+) -> tuple[r.Ranking, _Loops]:
+    """Return a ranking, and its rows with those of their codes. `numbers`: the numbers of the kernels' source loops."""
     members = [
         _Member(
             seen=seen,
@@ -105,7 +134,7 @@ def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], se
             ways=weighed.ways[n] if weighed else {},
             loop=loop,
         )
-        for n, (seen, loop) in enumerate(zip(build.seen, loops_of(build.seen), strict=True))
+        for n, (seen, loop) in enumerate(zip(build.seen, numbers, strict=True))
     ]
     whole = weighed.hotness.total if weighed else 0.0
     codes = _rows(members, weighed is not None, whole)
@@ -117,7 +146,7 @@ def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], se
     rows.sort(key=lambda row: order(row[0]))
     shown = [row for row, _ in rows]
     kernels = [m.seen for _, some in codes for m in some]
-    return r.Ranking(
+    ranking = r.Ranking(
         schema_version=RANKING_VERSION,
         tool=Tool(name="incc-report", version=__version__),
         inputs=list(inputs),
@@ -135,6 +164,7 @@ def rank(inputs: Sequence[str], build: ReadReports, profiles: Sequence[Told], se
         unread=build.unread,
         notes=build.notes,
     )
+    return ranking, rows
 
 
 def _selected(rows: _Rows, settings: Asked, weighed: bool, whole: float) -> _Rows:
@@ -191,13 +221,12 @@ def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
 
 
 def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow | None = None) -> r.RankingRow:
-    # The kernel to show is one that has a source line and runs.
-    first = max(members, key=lambda m: (m.seen.kernel.source is not None, m.amount))
+    first = _first(members)
     saving = max((m.seen.saving for m in members), key=lambda s: (s.share, s.by != ""))
     seen, kernel = first.seen, first.seen.kernel
+    compared = [m.seen.headroom for m in members if m is first or not m.seen.kernel.incomplete]
     overview, spread, elements = kernel.overview, kernel.range, kernel.elements
     hints = kernel.hints
-    headroom = max((m.seen.headroom for m in members), key=lambda h: h.gained)
     ends = (spread.least, spread.most) if spread else (kernel.cycles, kernel.cycles)
     source = kernel.source
     is_kept = assembly_is_kept(seen.unit.source, seen.unit.assembly_file)
@@ -233,7 +262,8 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         advice=[hint.text for hint in hints],
         flags=list(dict.fromkeys(flag for hint in hints for flag in hint.flags)),
         unknown=len(kernel.unknown_instructions),
-        headroom=headroom,
+        headroom=max(compared, key=lambda headroom: headroom.gained),
+        spare=seen.spare,
         saving=saving,
         weight=_weight(members, saving.share, whole) if hot else None,
         copies=len(members),
@@ -241,6 +271,11 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         instructions=instructions,
         members=[_whence(member.seen) for member in members[:MEMBERS]],
     )
+
+
+def _first(members: Sequence[_Member]) -> _Member:
+    """Return the kernel that a row shows: one that has a source line and runs."""
+    return max(members, key=lambda m: (m.seen.kernel.source is not None, m.amount))
 
 
 def _address(kernel: t.KernelReport) -> str:
@@ -372,7 +407,7 @@ def _unweighted(row: r.RankingRow) -> tuple[float, ...]:
 
     A remainder is assumed to run less than its loop, and a loop in another one more than others.
     """
-    return (row.role in OUT_OF_REACH, not row.saving.by, -_expected(row), -row.depth, -row.headroom.share)
+    return (row.role in OUT_OF_REACH, not row.saving.by, -_expected(row), -row.depth, -row.spare)
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------

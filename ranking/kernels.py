@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from incc.comparison.side import without_details
 from incc.core.prediction import WORTH_SAYING
 from incc.frontends.isa import mnemonic
 from incc.ranking import types as r
 from incc.report import types as t
 from incc.report.gains import gaining, most_tangible
 from incc.report.overview import NO_ADVICE
-from incc.report.where import Value
+from incc.report.where import NAMES, Value
 
 OUT_OF_REACH = ("remainder", "prologue", "fallback", "outer")
 """Roles of loops that run little compared with their main loop, or have no work of their own."""
@@ -40,15 +42,25 @@ class RankedCode(msgspec.Struct, frozen=True, kw_only=True):
         return [r.RankedInstruction(int(line), int(source), text) for line, source, text in rows]
 
 
+class Origin(msgspec.Struct, frozen=True):
+    """The place of a report that was read: a file, and the line in which it starts."""
+
+    path: str
+    line: int
+
+
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel in a report."""
 
     unit: t.UnitReport
     kernel: t.KernelReport
     report: str
+    origin: Origin
     code: RankedCode
     """The code, which only profiles need."""
     headroom: r.Headroom
+    spare: float
+    """As in `RankingRow.spare`."""
     saving: r.Saving
     values: Mapping[str, Value]
     """The values of the names that conditions use."""
@@ -106,6 +118,32 @@ def whole(folder: str, file: str) -> str:
     return os.path.normpath(path) if "/." in path or "//" in path or path.startswith("./") else path
 
 
+def seen_of(unit: t.UnitReport, report: str, origin: Origin, names: Iterable[str], texts: bool) -> Iterator[Seen]:
+    """Yield the kernels of a unit.
+
+    Args:
+        unit: The unit's report.
+        report: The name of its file for users.
+        origin: The place where it was read.
+        names: Names of conditions whose values are needed.
+        texts: True if the code is needed that locates kernels in disassemblies and objects.
+    """
+    trials = trials_of(unit)
+    kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None, code="")
+    for kernel in unit.kernels:
+        yield Seen(
+            unit=kept,
+            kernel=without_details(kernel),
+            report=report,
+            origin=origin,
+            code=code_of(kernel, texts),
+            headroom=headroom_of(kernel, trials),
+            spare=spare_of(kernel),
+            saving=saving_of(kernel, trials),
+            values={name: NAMES[name].of(unit, kernel) for name in names if name in NAMES},
+        )
+
+
 def code_of(kernel: t.KernelReport, texts: bool) -> RankedCode:
     """Return the code of a kernel; its mnemonics only if `texts` is set."""
     lines: dict[str, set[int]] = {}
@@ -152,16 +190,28 @@ def headroom_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str
 
 def _of_bounds(kernel: t.KernelReport, nothing: r.Headroom) -> r.Headroom:
     """Return the headroom above the next-largest bound, for reports without changes of the core."""
-    cycles, bounds = kernel.cycles, kernel.bounds
-    together: tuple[tuple[t.BoundName, ...], ...] = (("port", "divider"), ("front_end", "retire"), ("loop_carried",))
-    values = [max(bounds.of(name).cycles for name in names) for names in together]
-    largest = max(range(len(together)), key=values.__getitem__)
+    cycles, values = kernel.cycles, _bounds_together(kernel)
+    largest = max(range(len(values)), key=values.__getitem__)
     rest = max(values[:largest] + values[largest + 1 :])
     # If the simulation is above all bounds, none of them limits the kernel.
     if not kernel.bounds.prediction.limited_by or cycles - rest < WORTH_SAYING * cycles:
         return nothing
     text = ("with more ports", "with a faster front end", "without carried dependencies")[largest]
-    return _headroom(cycles, rest, "bounds", together[largest][0], text)
+    return _headroom(cycles, rest, "bounds", _TOGETHER[largest][0], text)
+
+
+_TOGETHER: tuple[tuple[t.BoundName, ...], ...] = (("port", "divider"), ("front_end", "retire"), ("loop_carried",))
+
+
+def _bounds_together(kernel: t.KernelReport) -> list[float]:
+    """Return the largest bound of each of _TOGETHER."""
+    return [max(kernel.bounds.of(name).cycles for name in names) for names in _TOGETHER]
+
+
+def spare_of(kernel: t.KernelReport) -> float:
+    """Return the share of a kernel's cycles that its bounds leave to a change of the core (`RankingRow.spare`)."""
+    *_, second, _ = sorted(_bounds_together(kernel))
+    return round(1 - min(second / kernel.cycles, 1.0), 6) if kernel.cycles else 0.0
 
 
 def _headroom(cycles: float, least: float, by: Any, change: str, text: str) -> r.Headroom:

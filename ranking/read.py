@@ -5,20 +5,18 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.comparison.side import without_details
 from incc.ranking import manifest
 from incc.ranking import types as r
-from incc.ranking.kernels import Seen, code_of, headroom_of, saving_of, trials_of
+from incc.ranking.kernels import Origin, Seen, seen_of
 from incc.report import types as t
 from incc.report.documents import InputError, printable, read_report, reason, special_file, texts
 from incc.report.folder.manifest import OWN
-from incc.report.where import NAMES
 from incc.support.files import read_all
 
 
@@ -31,6 +29,10 @@ class ReadSettings(msgspec.Struct, frozen=True):
     """Reads the code that locates kernels in disassemblies and objects, for profiles."""
     stale: bool = False
     """Includes stale reports."""
+    complete: Callable[[t.AnalysisReport], t.AnalysisReport] = lambda report: report
+    """Completes the kernels of reports that cannot be read twice."""
+    complete_all: bool = False
+    """Completes the kernels of all reports."""
 
 
 class ReadReports(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,6 +208,8 @@ class _Reader:
                 except InputError as error:
                     self.not_read(shown, str(error))
                     continue
+                if self.wanted.complete_all or not os.path.isfile(path):
+                    document = self.wanted.complete(document)
                 self.reports += 1
                 for number, unit in enumerate(document.units):
                     where = f"{path}\0{line if line > 1 else ''}"
@@ -236,36 +240,19 @@ class _Reader:
             elif key in self.units:
                 self.replaced += 1
                 del self.units[key]  # the later one takes the place where it was written
-        self.units[key] = replace(unit, kernels=[]), report
-        self.seen[key] = self._kernels(unit, kernels, report)
+        self.units[key] = replace(unit, kernels=[], code=""), report
+        self.seen[key] = self._kernels(unit, report)
 
     def _alike(self, key: Any, kernels: list[t.KernelReport]) -> bool:
         """Return True if a unit has a kernel with the name of one of these."""
         ids = {kernel.kernel_id for kernel in kernels}
         return any(seen.kernel.kernel_id in ids for seen in self.seen[key])
 
-    def _kernels(self, unit: t.UnitReport, kernels: list[t.KernelReport], report: str) -> list[Seen]:
-        wanted = self.wanted
-        trials = trials_of(unit)
-        kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None)
+    def _kernels(self, unit: t.UnitReport, report: str) -> list[Seen]:
         file, _, line = report.partition("\0")
         shown = printable(file) + (f":{line}" if line else "")
-        seen = []
-        for kernel in kernels:
-            values = {name: NAMES[name].of(unit, kernel) for name in wanted.names if name in NAMES}
-            code = code_of(kernel, wanted.code)
-            seen.append(
-                Seen(
-                    unit=kept,
-                    kernel=without_details(kernel),
-                    report=shown,
-                    code=code,
-                    headroom=headroom_of(kernel, trials),
-                    saving=saving_of(kernel, trials),
-                    values=values,
-                )
-            )
-        return seen
+        origin = Origin(file, int(line or 1))
+        return [*seen_of(unit, shown, origin, self.wanted.names, self.wanted.code)]
 
     def build(self) -> ReadReports:
         """Return the reports that count. Raises InputError if nothing was read."""

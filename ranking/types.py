@@ -137,6 +137,9 @@ class RankingRow(msgspec.Struct, kw_only=True):
     unknown: Count
     """Instructions that are not in the model."""
     headroom: Headroom
+    spare: Share
+    """The share of the cycles above the second largest of the bounds of ports and units, of the front end and
+    retirement, and of chains. No change of the core saves more: it leaves two of these as they are."""
     saving: Saving
     weight: Weight | None
     """Null without profiles, and where they have nothing of the kernel."""

@@ -169,6 +169,7 @@ def unit_report(unit_result: UnitResult) -> t.UnitReport:
         mark_problems=problems,
         trials=None,
         calls=None if unit_result.call_reports is None else list(unit_result.call_reports),
+        code=unit_result.code if kernels else "",
     )
 
 

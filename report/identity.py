@@ -19,6 +19,11 @@ def kernel_ids(kernels: Iterable[KernelCode], among: Iterable[Region] = ()) -> l
     part after the slash alone, machine code without a place the hash of its content. Regions are numbered within
     `among`, all regions before the selection, so that a kernel's name does not depend on the selection.
     """
+    return region_ids([kernel.region or content_hash(kernel) for kernel in kernels], among)
+
+
+def region_ids(regions: Iterable[Region | str], among: Iterable[Region] = ()) -> list[str]:
+    """Return the identities of kernels by their regions; machine code without a place has the hash of its content."""
     numbers: dict[tuple[str, str, tuple[int, ...]], int] = {}
     all_counted: dict[tuple[str, str], int] = {}
     for each in among:
@@ -28,11 +33,10 @@ def kernel_ids(kernels: Iterable[KernelCode], among: Iterable[Region] = ()) -> l
     ids: list[str] = []
     counted: dict[tuple[str, str], int] = {}
     taken: set[str] = set()
-    for kernel in kernels:
-        region = kernel.region
-        function = region.function if region else ""
-        if region is None:
-            part = f"code {content_hash(kernel)}"
+    for region in regions:
+        function = "" if isinstance(region, str) else region.function
+        if isinstance(region, str):
+            part = f"code {region}"
         elif region.kind == "marker" and region.name not in ("", function):
             part = f"region {region.name}"
         else:

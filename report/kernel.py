@@ -86,7 +86,7 @@ def kernel_report(
     steady = result.settings.steady
     bounds = verdict.bounds(result, explained=steady)
     spread = find_range(result, ways) if steady else None
-    range_ = kernel_range(result, spread)
+    range_ = None if result.settings.for_advice else kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
     context = HintContext(
@@ -167,6 +167,7 @@ def kernel_report(
         unknown_instructions=_unknown_instructions(result),
         refused=list(kernel.refused),
         summary=figures.summary(result, unit.settings.iterations),
+        incomplete=result.settings.for_advice,
     )
 
 

@@ -225,6 +225,8 @@ class UnitReport(msgspec.Struct, kw_only=True):
     requested."""
     calls: list[CallReport] | None = None
     """Whole calls of the functions that contain kernels; None if no trip counts were given."""
+    code: str = ""
+    """The unit's code, compressed, from which incc completes its kernels; empty if all are complete."""
 
 
 class CallLoop(msgspec.Struct, frozen=True, kw_only=True):
@@ -1135,6 +1137,10 @@ class KernelReport(msgspec.Struct, kw_only=True):
     unknown_instructions: list[UnknownInstruction]
     refused: list[Refused]
     summary: Summary
+    incomplete: bool = False
+    """True if a build left these for when somebody looks at the kernel: what_ifs, range, timeline, notes on rare
+    paths, hints on the code's address without a remedy, and what verdict and overview say of these. They are empty
+    then, or None. All commands of incc that read reports complete what they show (docs/builds.md)."""
 
 
 class FiguresOrigin(msgspec.Struct, frozen=True):

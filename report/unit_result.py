@@ -117,3 +117,5 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The indices of the marks by kernel."""
     mark_errors: tuple[MarkError, ...] = ()
     """Mistakes in other marks."""
+    code: str = ""
+    """See `types.UnitReport.code`."""

@@ -179,12 +179,12 @@ WORTH_SHOWING = 0.01
 """The least gain of a change that is listed in the table of changes."""
 
 _TESTS = {
-    "sum-chain": ("register-dependencies",),
-    "memory-chain": ("memory-dependencies",),
-    "recurrence": ("register-dependencies",),
-    "invariant-divisor": ("divider",),
+    "sum-chain": "register-dependencies",
+    "memory-chain": "memory-dependencies",
+    "recurrence": "register-dependencies",
+    "invariant-divisor": "divider",
 }
-"""Hints that remove a limit, and the changes whose simulation removes it."""
+"""Hints that remove a limit, and the change whose simulation removes it."""
 
 
 def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
@@ -193,13 +193,13 @@ def consistent(hints: Sequence[t.Hint], result: KernelResult) -> list[t.Hint]:
     If another limit is as narrow, a verdict that nothing alone helps must not accompany the advice to use more
     accumulators.
     """
-    cycles = {w.name: float(w.cycles) for w in result.what_ifs if not w.asked}
     enough = (1 - WORTH_SAYING) * float(result.cycles)
     return [
         hint
         for hint in hints
-        if not (tested := [cycles[name] for name in _TESTS.get(hint.rule, ()) if name in cycles])
-        or min(tested) <= enough
+        if (test := _TESTS.get(hint.rule)) is None
+        or (cycles := result.cycles_after(test)) is None
+        or float(cycles) <= enough
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,8 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     """If False, no instruction waits for flags, as in OSACA by default."""
     what_ifs: bool = False
     """Try the changes to the core that make sense for the kernel, and the addresses that the linker may choose."""
+    for_advice: bool = False
+    """Simulate only those of `what_ifs` that advice depends on, on demand (`KernelResult.cycles_after`)."""
     changes: tuple[CoreChange, ...] = ()
     """Additional changes to try."""
     altered: AlteredCore = UNALTERED
@@ -121,7 +123,30 @@ class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
         """The prediction in cycles per iteration of the steady state; see `prediction.predicted`."""
         return predicted(self.bounds, self.simulation.cycles_per_iteration if self.simulation else None)
 
-    @property
+    def cycles_after(self, change: str) -> Fraction | None:
+        """Return the cycles per iteration after a change that makes sense for the kernel, by its name; else None."""
+        if self.settings.for_advice:
+            return self._changed_cycles(change) if self.simulation else None
+        return next((w.cycles for w in self.what_ifs if w.name == change), None)
+
+    @cached_property
+    def cycles_at(self) -> tuple[tuple[int, Fraction], ...]:
+        """The `placements`, simulated on first use if only advice needs them."""
+        if not self.settings.for_advice or not self.simulation or self.settings.alignment != AS_FOUND:
+            return self.placements
+        try:
+            return placements(self.kernel, self.bound, self.bounds, self.simulation, self.known)
+        except RuntimeError:
+            return ()
+
+    @cached_property
+    def _changed_cycles(self) -> Callable[[str], Fraction | None]:
+        from incc.core.whatif import trials
+
+        assert self.simulation is not None
+        return trials(self.kernel, self.bound, self.analysis, _steady(self.bounds, self.simulation), self.known)
+
+    @cached_property
     def limits(self) -> tuple[BoundName, ...]:
         """The names of the bounds that limit the kernel; see `prediction.limiting`."""
         return limiting(self.bounds, self.cycles)
@@ -334,19 +359,23 @@ def _more_simulations(
     known: Known | None,
 ) -> None:
     """Add the results of the other requested simulations to `parts`, with the analysis if it was needed."""
-    if settings.what_ifs or settings.changes:
+    if (settings.what_ifs and not settings.for_advice) or settings.changes:
         from incc.core import whatif
 
         analysis = parts["known_analysis"] = (known or core).analyze(bound)
         requested, reasons = whatif.applicable(settings.changes, kernel, bound)
         notes += reasons
-        # The result of a change that gains nothing is the prediction, not the run's own average.
-        steady = replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
+        steady = _steady(bounds, base)
         parts["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, requested, settings.what_ifs, known)
     if settings.alignment == EVERYWHERE:
         parts["alignments"] = tuple([at(bound, bounds, place, known) for place in range(64)])
-    elif settings.alignment == AS_FOUND and settings.what_ifs:
+    elif settings.alignment == AS_FOUND and settings.what_ifs and not settings.for_advice:
         parts["placements"] = placements(kernel, bound, bounds, base, known)
+
+
+def _steady(bounds: Bounds, base: Simulation) -> Simulation:
+    """Return the run that changes are compared with: one that gains nothing has the prediction, not its own average."""
+    return replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
 
 
 def _waits(bound: BoundKernel, instructions: int, known: Known | None) -> Waits:

@@ -147,7 +147,8 @@ HALF = Fraction(1, 2)
 def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | None:
     """Return the range of a result; None if the prediction depends on nothing but the code.
 
-    `ways` are the paths through its loop, if there are branches inside. Without what-ifs, no simulations are made.
+    `ways` are the paths through its loop, if there are branches inside. Without what-ifs, no simulations are made; for
+    advice alone only those of aliasing.
     """
     kernel = result.kernel
     causes: list[RangeCause] = []
@@ -155,7 +156,11 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
     if result.settings.what_ifs and not result.settings.fixed_ports and kernel.instructions:
         flow = dataflow(kernel)
         changes: dict[str, object] = {}
-        for cause in (_aliasing(result, flow, changes), _forwarding(result), _crossings(result, changes)):
+        if (aliasing := _aliasing(result, flow, changes)) is not None:
+            causes.append(aliasing)
+        if result.settings.for_advice:
+            return KernelRange(result.cycles, aliasing.most, (aliasing,)) if aliasing else None
+        for cause in (_forwarding(result), _crossings(result, changes)):
             if cause is not None:
                 causes.append(cause)
         if len(causes) > 1 and len(changes) > 1:

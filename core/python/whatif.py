@@ -137,6 +137,25 @@ def what_ifs(
     return tuple(sorted(results, key=lambda w: w.cycles))
 
 
+def trials(
+    kernel: KernelCode, bound: BoundKernel, analysis: Analysis, base: Simulation, known: Known | None = None
+) -> Callable[[str], Fraction | None]:
+    """Return a function that returns the cycles after a single change by its name, as `what_ifs` has them.
+
+    It returns None for a change that means nothing to the kernel, and for a run that does not end.
+    """
+    of_kernel = _Trials(Scenario(kernel, bound, {}), analysis, base, known)
+    by_name = {change.name: change for change in changes(bound, analysis, base)}
+
+    def cycles(name: str) -> Fraction | None:
+        try:
+            return of_kernel.cycles(by_name[name]) if name in by_name else None
+        except RuntimeError:
+            return None
+
+    return cycles
+
+
 class _Trials:
     """Simulations with one change each, as few as are needed to find the changes that gain something.
 

@@ -266,7 +266,7 @@ def _run(job: Job, problems: list[str], notes: list[str]) -> None:
         raise AnalysisError(options.problems[0])
     folder = options.folder
     request = options.all().request(options.format, options.output, options.append)
-    settings = _settings(options)
+    settings = replace(_settings(options), later=request.is_for_commands)
     reports: list[t.AnalysisReport] = []
     for unit in job.units:
         try:

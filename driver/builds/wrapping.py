@@ -261,7 +261,11 @@ def _settings(job: _Job) -> Settings:
     # Without a report, only the expectations in the source are checked.
     if job.options.report:
         brief = job.options.format == "text" and given.request("text", "").brief
-        return with_values(settings, {"scope.near_trips": True}) if brief else settings
+        if brief:
+            return with_values(settings, {"scope.near_trips": True})
+        request = given.request(job.options.format, job.options.output)
+        later = request.is_for_commands and not (job.options.commanded or given["remarks"])
+        return replace(settings, later=later)
     return with_values(settings, {"scope.marks": "only", "kernel.timeline_iterations": 0})
 
 

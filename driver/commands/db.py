@@ -21,9 +21,10 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
+from incc.driver.completion import completed
 from incc.driver.deliver import write_rendered
 from incc.driver.messages import run_command, say
-from incc.history.reports import PackedUnit, files_of, packed_text, read_reports
+from incc.history.reports import PackedUnit, files_of, packed, read_reports, report_in
 from incc.history.store import Added, Adder, Database, StoredCommit, open_database, open_reading
 from incc.history.types import shown
 from incc.report.documents import InputError
@@ -78,11 +79,13 @@ def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUn
         try:
             for line, text in read_reports(file):
                 try:
-                    units = packed_text(text, file, line)
+                    done = completed(report_in(text, file, line))
                 except InputError as error:
                     refuse(error)
                     continue
-                for unit in units:
+                for problem in done.problems:
+                    _say(f"warning: {problem}")
+                for unit in packed(done.report):
                     yield file, unit
         except InputError as error:
             refuse(error)

@@ -14,6 +14,7 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import MCA, Option, check_targets, condition
 from incc.driver.cli.parsers import run
+from incc.driver.completion import Completer
 from incc.driver.cores import named_cores
 from incc.driver.deliver import deliver, deliver_beside, unmet, write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
@@ -267,7 +268,9 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
     profiles = _profiles(options)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
-    build = read_build(options.inputs, ReadSettings(names, bool(profiles), options.stale))
+    completer = Completer(names, bool(profiles))
+    wanted = ReadSettings(names, bool(profiles), options.stale, completer.whole, _needs_all(options, names))
+    build = read_build(options.inputs, wanted)
     if options.prune:
         removed = 0
         for folder, reports in build.folders.items():
@@ -277,7 +280,25 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
                 _say(f"warning: not removed: {failure}")
         _say(f"{counted(removed, 'stale report')} removed")
         build = replace(build, stale=[])
-    return rank(options.inputs, build, profiles, request)
+    ranking = rank(options.inputs, build, profiles, request, _shown(options), completer.kernels)
+    for problem in completer.problems:
+        _say(f"warning: {problem}")
+    return ranking
+
+
+_OF_COMPLETE_KERNELS = frozenset(("cycles_least", "cycles_most", "headroom", "hints", "rules", "verdict"))
+"""Names of conditions whose values are known of complete kernels only."""
+
+
+def _needs_all(options: argparse.Namespace, names: frozenset[str]) -> bool:
+    """Return True if all kernels have to be complete: all are shown, or compared by what only complete ones have."""
+    every = options.all or options.html or options.format in ("json", "html")
+    return bool(every or options.by or options.sort == "headroom" or names & _OF_COMPLETE_KERNELS)
+
+
+def _shown(options: argparse.Namespace) -> int:
+    """Return the number of rows that a table shows."""
+    return options.top or TOP
 
 
 def _profiles(options: argparse.Namespace) -> list[Told]:
@@ -314,7 +335,7 @@ def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
 
 
 def _rendered(ranking: r.Ranking, options: argparse.Namespace, form: str, width: int, colour: bool) -> str:
-    top = 0 if options.all else options.top or TOP
+    top = 0 if options.all else _shown(options)
     match form:
         case "json":
             from incc.views.json import render as render_json
@@ -349,13 +370,17 @@ def _render(options: argparse.Namespace) -> int:
         raise UsageError("--render: --format=html requires -o FILE")
     if page:
         given.take("html", page)
+    completer = Completer()
     reports, problems = all_reports(options.inputs)
+    reports = [completer.whole(report) for report in reports]
     report = replace(reports[0], units=[unit for each in reports for unit in each.units])
     request = given.request("json" if options.format == "json" else "text", options.output or "")
     if options.format == "html":
         failures = deliver_beside(report, request).failures
     else:
         failures = deliver(report, request, sys.stdout).failures
+    for problem in completer.problems:
+        _say(f"warning: {problem}")
     missing = unmet(report, Settings(), request, "--")
     for text in (*problems, *failures, *(message.text for message in missing)):
         _say(f"error: {text}")

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from incc.comparison import types as c
 from incc.comparison.side import NOT_COUNTED, ComparedBuild, SideKernel, entries_of, side_info
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
+from incc.driver.completion import completed
 from incc.driver.cores import named_cores
 from incc.driver.settings import CoreSettings, Scope, Settings
 from incc.driver.sides.analyse import CODE, Analysed, CodePiece, analyse, object_pieces
@@ -334,9 +335,10 @@ def _read_documents(file: BinaryIO, shown: str, collected: Collected) -> None:
     documents = 0
     try:
         for line, text in texts(file):
-            report = read_report(text, shown, line)
+            done = completed(read_report(text, shown, line))
+            collected.notes.update(dict.fromkeys([f"{problem[:1].upper()}{problem[1:]}." for problem in done.problems]))
             documents += 1
-            builds.add(report)
+            builds.add(done.report)
     except OSError as error:
         raise InputError(f"{shown}: {reason(error)}") from None
     except MemoryError:

@@ -99,10 +99,17 @@ def is_fixed(access: MemoryAccess, moving: frozenset[str]) -> bool:
 def worth_breaking(facts: KernelResult) -> bool:
     """Return True if a kernel gains from ignoring dependencies, judged by simulations or else by the other bounds."""
     names = ("register-dependencies", "memory-dependencies", "dependencies")
-    tried = [w.cycles for w in facts.what_ifs if w.name in names]
     bounds = facts.bounds
-    least = min(tried) if tried else max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
-    return least <= WORTH * facts.cycles
+    most = WORTH * facts.cycles
+    if max(bounds.port, bounds.divider, bounds.front_end, bounds.retire) > most:
+        return False
+    tried = False
+    for name in names:
+        if (cycles := facts.cycles_after(name)) is not None:
+            tried = True
+            if cycles <= most:
+                return True
+    return not tried
 
 
 def waits_for_results(facts: KernelResult) -> bool:

@@ -25,25 +25,27 @@ def code_placement(facts: KernelResult, context: HintContext) -> t.Hint | None:
     Fetch, decoders and µop cache work on aligned blocks of code, and a section's address is unknown before linking.
     Each address is simulated, and so is the aligned loop.
     """
-    if not facts.placements:
+    remedy = advise("align-loops", context.build) if facts.kernel.is_loop else None
+    if facts.settings.for_advice and remedy is None:
         return None
-    unit = facts.kernel.alignment_unit
-    possible = [cycles for place, cycles in facts.placements if place % unit == facts.kernel.alignment]
-    aligned = dict(facts.placements)[0]
+    at = dict(facts.cycles_at)
+    if not at:
+        return None
+    unit, aligned = facts.kernel.alignment_unit, at[0]
+    possible = [cycles for place, cycles in at.items() if place % unit == facts.kernel.alignment]
     least, most = min(possible), max(possible)
     if most < _PLACE_MATTERS * min(least, aligned):
         return None
     taken = f"{wording.cycles(least)} per iteration at this alignment"
     if most > least:
         taken = f"{wording.number(least)} to {wording.cycles(most)} per iteration, depending on the code's alignment"
-    gains = aligned <= WORTH * sum(possible) / len(possible) and facts.kernel.is_loop
-    advice = advise("align-loops", context.build) if gains else None
+    advice = remedy if aligned <= WORTH * sum(possible) / len(possible) else None
     if not advice and most < _PLACE_MATTERS * least:
         return None  # the linker has no choice, so there is no remedy
     return hint(
         "code-placement",
         f"{taken}: the front end reads code in aligned blocks",
-        {"cycles_at": {str(place): float(cycles) for place, cycles in facts.placements}, "known_modulo": unit},
+        {"cycles_at": {str(place): float(cycles) for place, cycles in at.items()}, "known_modulo": unit},
         advice,
         clause=f" for {wording.cycles(aligned)}" if advice else "",
         gain=sum(possible) / len(possible) / aligned if advice else None,

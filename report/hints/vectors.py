@@ -232,7 +232,7 @@ def vector_width(facts: KernelResult, context: HintContext) -> t.Hint | None:
 def _gain_of_width(facts: KernelResult, bits: int, wider: int) -> Fraction | None:
     """Return the gain of wider vectors: of half as many accesses, three times as many cross a line."""
     ratio = of_width(facts.model, bits, wider)
-    aligned = next((what_if.cycles for what_if in facts.what_ifs if what_if.name == "line-crossings"), facts.cycles)
+    aligned = facts.cycles_after("line-crossings") or facts.cycles
     return None if ratio is None else facts.cycles / (aligned / ratio + 3 * (facts.cycles - aligned) / 2)
 
 

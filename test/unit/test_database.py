@@ -27,7 +27,7 @@ from incc.driver.commands.db import main
 from incc.driver.sides.read import read_sides
 from incc.history import schema
 from incc.history.export import ROW_NAMES, reports, rows
-from incc.history.reports import files_of, packed, packed_text
+from incc.history.reports import files_of, packed, report_in
 from incc.history.store import Added, Adder, Database, open_database, open_reading
 from incc.report import types as t
 from incc.report.documents import InputError
@@ -208,11 +208,11 @@ def test_a_text_has_the_units_of_its_report() -> None:
     plain.units[0].kernels[0].simulated = None
     for report in (make(), odd, plain):
         for options in ({}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}):
-            assert packed_text(json_text(report, **options).encode(), "here") == packed(report)
+            assert report_in(json_text(report, **options).encode(), "here") == report
     with pytest.raises(InputError, match="here:1: not UTF-8"):
-        packed_text(json_text(make("\xff.c"), ensure_ascii=False).encode("latin-1")[:-9], "here")
+        report_in(json_text(make("\xff.c"), ensure_ascii=False).encode("latin-1")[:-9], "here")
     bytes_of_no_text = json_text(make("X.c"), ensure_ascii=False).encode().replace(b"X.c", b"\xff.c")
-    assert packed_text(bytes_of_no_text, "here") == packed(make("\udcff.c"))
+    assert report_in(bytes_of_no_text, "here") == make("\udcff.c")
 
 
 def test_each_name_of_conditions_is_a_column(tmp_path: Path) -> None:

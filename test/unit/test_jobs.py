@@ -130,7 +130,7 @@ def test_a_job_becomes_a_report(tmp_path: Path, reports: Path) -> None:
     assert unit["model"]["name"] == "skylake-avx512"
     (kernel,) = unit["kernels"]
     assert (kernel["function"], kernel["cycles"]) == ("sum", 4)
-    assert kernel["what_ifs"]
+    assert kernel["incomplete"]
     assert kernel["timeline"] is None or not kernel["timeline"]["rows"]
     listed = manifest.read(str(reports))
     assert listed == {name: manifest.entry_of(name, msgspec.convert(unit, t.UnitReport), "ab" * 16, KEY)}

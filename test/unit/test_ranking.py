@@ -177,7 +177,7 @@ def test_a_condition_is_checked_for_each_copy() -> None:
     loops = [kernel("f", 3, what_ifs=[what_if("window", 3.0)])]
     loops += [kernel("f", 3, content_hash="0" * 16, what_ifs=[what_if("window", 1.0)])]
     loops[1].kernel_id = "f/loop2"
-    found = ranked(write("a.json", unit(*loops)), "--fail-if=headroom < 0.3", status=1)
+    found = ranked(write("a.json", unit(*loops)), "--sort=headroom", "--fail-if=headroom < 0.3", status=1)
     assert found["rows"][0]["headroom"]["share"] == 0.75
     assert [(row["copies"], row["variants"]) for row in found["rows"]] == [(2, 2)]
     assert found["gates"][0]["offenders"] == [{"row": 0, "text": "/src/x.c:3: f: headroom 0.25"}]

@@ -49,7 +49,7 @@ def _lines(ranking: r.Ranking, layout: Layout, top: int, instructions: bool) -> 
             yield ""
             yield from layout.wrap(sentence)
     if not ranking.by:
-        yield from _details(ranking, layout, top if instructions else -1)
+        yield from _details(ranking, layout, top, instructions)
     if ranking.stale_shown and ranking.stale:
         yield ""
         yield layout.paint("Stale reports", BOLD)
@@ -65,14 +65,14 @@ def _table(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
         yield f"and {more}: --all shows them, -n N so many"
 
 
-def _details(ranking: r.Ranking, layout: Layout, listed: int) -> Iterator[str]:
-    """Yield verdict and advice of the first rows that have advice, or of the first `listed` rows with instructions.
+def _details(ranking: r.Ranking, layout: Layout, top: int, instructions: bool) -> Iterator[str]:
+    """Yield verdict and advice of the first of `top` rows (0: all) that have advice, or those of all with instructions.
 
-    `listed` is 0 for all rows, and negative for no instructions.
+    Rows behind them may be of incomplete kernels.
     """
-    rows = list(enumerate(ranking.rows, 1))
+    rows = list(enumerate(ranking.rows[: top or None], 1))
     chosen = [(n, row) for n, row in rows if row.advice and _matters(ranking, row)][:FEW]
-    for number, row in chosen if listed < 0 else rows[: listed or None]:
+    for number, row in rows if instructions else chosen:
         yield ""
         yield from layout.wrap(row.verdict, f"[{number}] {row.name}, {cells.place(row, layout)}: ", "    ")
         for text in row.advice:
@@ -84,7 +84,7 @@ def _details(ranking: r.Ranking, layout: Layout, listed: int) -> Iterator[str]:
         where = f"{first.source} ({first.output})" if first.output else first.source
         more = f" and {row.copies - 1} more" if row.copies > 1 else ""
         yield from layout.wrap(f"In {where}{more}. The whole report: {cells.command(first)}", "    ", "      ")
-        if listed >= 0:
+        if instructions:
             yield from _listing(row, layout)
 
 
