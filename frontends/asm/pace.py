@@ -13,7 +13,7 @@ A loop that has a step of two in the source has a number of iterations of the sa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import gcd
 
 import msgspec
@@ -128,13 +128,18 @@ def _compared(instruction: Instruction, convention: Convention) -> list[tuple[st
         or any(register.width < 32 for register in by_operand.values())
     ):
         return []
+    return _operands(instruction, {n: r.root for n, r in by_operand.items() if n is not None}, convention)
+
+
+def _operands(instruction: Instruction, roots: Mapping[int, str], convention: Convention) -> list[tuple[str, int]]:
+    """Return the places that a comparison compares, as `_compared` does."""
     places: list[tuple[str, int]] = []
     for operand, kind in enumerate(instruction.operands):
         sign = 1 if operand == 0 else -1
         if kind == "r":
-            if operand not in by_operand:  # the zero register
+            if operand not in roots:  # the zero register
                 continue
-            places.append((by_operand[operand].root, sign))
+            places.append((roots[operand], sign))
         elif kind == "m":
             access = instruction.memory[0]
             if access.base is None or access.base.root not in convention.stack or access.index or access.size != 8:
