@@ -276,8 +276,7 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
         raise AnalysisError(f"{unit.assembly_file}: not assembly but an ELF file; incc-scan reads objects")
     if re.match(r'\s*(\{\s*"|\[\s*\{)', unit.assembly):
         raise AnalysisError(f"{unit.assembly_file}: not assembly but JSON; incc-report and incc-diff read reports")
-    # The comments of clang -g may contain NUL bytes.
-    if "\0" in unit.assembly and any("\0" in line.partition("#")[0] for line in unit.assembly.split("\n")):
+    if "\0" in unit.assembly and _has_binary(unit.assembly):
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
     if reason := unreadable(unit.assembly):
         raise AnalysisError(f"{unit.assembly_file}: {reason}")
@@ -286,6 +285,12 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
         mismatch = f"{parsed.isa} assembly, but the machine model is of an {isa} core"
         raise AnalysisError(f"{unit.assembly_file}: {mismatch}")
     return parsed
+
+
+def _has_binary(text: str) -> bool:
+    """Return True if a text contains NUL bytes outside of comments, in which those of clang -g may have some."""
+    signs = "|".join(map(re.escape, isa(detect(text)).syntax.comments))
+    return any("\0" in re.split(signs, line, maxsplit=1)[0] for line in text.split("\n") if "\0" in line)
 
 
 def find_regions(parsed: Assembly, scope: Scope, text: str = "") -> tuple[list[Region], list[LeftOut]]:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from incc.models.processors import arm
+
 INTEL, AMD = "GenuineIntel", "AuthenticAMD"
 
 
@@ -27,6 +29,8 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     """LLVM's name for these numbers, "" if unknown."""
     features: frozenset[str]
     """The features that are there, as `feature` spells them."""
+    arm: tuple[str, ...] = ()
+    """The names of an Arm processor's different cores, the largest first."""
 
 
 class _Core(msgspec.Struct, frozen=True):
@@ -126,6 +130,9 @@ def recognise(host: Host) -> tuple[str, str]:
 
     The clause is "" if the features agree with the number that the processor reports.
     """
+    if host.arm:
+        others = ", ".join(host.arm[1:])
+        return host.arm[0], f"the largest core of the host, which also has {others}" if others else ""
     all_cores = cores()
     telling = frozenset[str]().union(*(core.features for core in all_cores))
     seen = host.features & telling
@@ -194,17 +201,19 @@ def _listed(features: Iterable[str]) -> str:
 
 
 def cpuinfo() -> str:
-    """Return what Linux reports about the first processor, "" if it reports nothing."""
+    """Return what Linux reports about the first processor, about all if these are Arm's; "" if it reports nothing."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            return file.read(16384).partition("\n\n")[0]
+            start = file.read(16384)
+            # The cores of an Arm processor may differ.
+            return start + file.read(1 << 20) if "CPU implementer" in start else start.partition("\n\n")[0]
     except OSError:
         return ""
 
 
 def lasting(text: str) -> str:
     """Return the lines of `cpuinfo` that never change."""
-    return "\n".join([line for line in text.split("\n") if not line.startswith(("cpu MHz", "bogomips"))])
+    return "\n".join([line for line in text.split("\n") if not line.startswith(("cpu MHz", "bogomips", "BogoMIPS"))])
 
 
 def read(text: str | None = None) -> Host:
@@ -238,4 +247,5 @@ def from_cpuinfo(text: str, name: str, features: Iterable[str] = ()) -> Host:
         stepping=stepping,
         name=name,
         features=frozenset(flags | set(features)),
+        arm=tuple(arm.cores(text)),
     )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from incc.driver.pipeline import choose_model
 from incc.models import loading
-from incc.models.processors import host
+from incc.models.processors import arm, host
 from properties import examples
 
 CORES = {core.name: core for core in host.cores()}
@@ -155,3 +155,35 @@ def test_it_is_said_how_a_host_was_recognised(monkeypatch: pytest.MonkeyPatch) -
         "does not have"
     )
     assert choice.note == ""
+
+
+@pytest.mark.parametrize(
+    ("machine", "core", "why"),
+    [
+        ("graviton3", "neoverse-v1", ""),
+        ("thunderx2", "thunderx2t99", ""),
+        ("rk3588", "cortex-a76", "the largest core of the host, which also has cortex-a55"),
+        ("unknown", "implementer 0x41, part 0xfff", ""),
+    ],
+)
+def test_arm_hosts_are_recognised_by_their_numbers(machine: str, core: str, why: str) -> None:
+    text = (Path(__file__).parent / "data" / "cpuinfo" / machine).read_text()
+    assert host.recognise(host.from_cpuinfo(text, "generic")) == (core, why)
+
+
+def test_native_on_an_arm_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parent / "data" / "cpuinfo" / "rk3588").read_text()
+    found = host.recognise(host.from_cpuinfo(text, ""))
+    monkeypatch.setattr(loading, "host_cpu", lambda: found)
+    choice = choose_model("native", "")
+    assert choice.model.name == "neoverse-n1"
+    assert "cortex-a76; the largest core of the host, which also has cortex-a55" in choice.reason
+    assert choose_model("", "", code_isa="aarch64").model.name == "neoverse-n1"
+    assert choose_model("", "", code_isa="x86").model.name == "generic-x86-64"
+
+
+def test_names_of_arm_cores_have_models_or_a_reason() -> None:
+    for cores in arm._CORES.values():
+        for name in cores.split()[1::2]:
+            cpu = loading.find_cpu(name)
+            assert cpu.model or cpu.why, name
