@@ -12,7 +12,8 @@ from incc.frontends.aarch64.branches import BRANCHES
 from incc.frontends.aarch64.operands import constant
 from incc.frontends.isa import split_operands
 
-_WORDS = re.compile(r"(?m)^[^/\n]*?(?:\.(?:req|macro|rept|irp|inst|set|equ|equiv)\b|^\s*[\w.$]+\s*=[^=])")
+_DIRECTIVES = (".req", ".macro", ".rept", ".irp", ".inst", ".set", ".equ")
+_ASSIGNMENT = re.compile(r"(?m)^\s*[\w.$]+\s*=[^=]")
 _SET = re.compile(r"\s*(?:\.(?:set|equ|equiv)\s+([\w.$]+)\s*,|([\w.$]+)\s*=(?!=))\s*(.+)")
 _REGISTER = re.compile(r"\s*([A-Za-z_]\w*)\s+\.req\s+(\w+)")
 _MACRO = re.compile(r"\s*\.macro\s+([\w.$]+)[\s,]*(.*)", re.IGNORECASE)
@@ -32,7 +33,7 @@ def written_out(text: str) -> str:
 
     A macro with conditions, or one that is too large, stays as it is.
     """
-    if not _WORDS.search(text):
+    if not any(word in text for word in _DIRECTIVES) and not _ASSIGNMENT.search(text):
         return text
     return "\n".join(_Writer().lines(text.split("\n")))
 
