@@ -22,12 +22,13 @@ def selected(report: t.AnalysisReport, condition: Condition | None, top: int) ->
     """
     if condition is None and not top:
         return report
-    worth: dict[tuple[str, ...], tuple[bool, float]] = {}
+    worth: dict[tuple[str, ...], tuple[float, ...]] = {}
     for unit in report.units:
         for kernel in unit.kernels:
             if condition is None or _holds(condition, unit, kernel):
                 identity = _identity(unit, kernel)
-                worth[identity] = min(worth.get(identity, (True, 0.0)), order_of_worth(kernel))
+                order = order_of_worth(kernel, unit)
+                worth[identity] = min(worth.get(identity, order), order)
     kept = set(sorted(worth, key=worth.__getitem__)[: top or None])
     return replace(
         report,
@@ -38,11 +39,11 @@ def selected(report: t.AnalysisReport, condition: Condition | None, top: int) ->
     )
 
 
-def order_of_worth(kernel: t.KernelReport) -> tuple[bool, float]:
+def order_of_worth(kernel: t.KernelReport, unit: t.UnitReport) -> tuple[float, ...]:
     """Return a key that sorts the kernels with the most to gain first, as incc-report does without a profile."""
-    from incc.ranking.kernels import OUT_OF_REACH, headroom_of
+    from incc.ranking.kernels import saving_of, spare_of, trials_of, unweighted
 
-    return kernel.role.name in OUT_OF_REACH, -headroom_of(kernel, {}).share
+    return unweighted(kernel.role.name, saving_of(kernel, trials_of(unit)), kernel.depth, spare_of(kernel))
 
 
 def _holds(condition: Condition, unit: t.UnitReport, kernel: t.KernelReport) -> bool:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
 from incc.ranking.hot.records import Told
-from incc.ranking.kernels import OUT_OF_REACH, Origin, Seen, loops_of
+from incc.ranking.kernels import Origin, Seen, expected, loops_of, unweighted
 from incc.ranking.read import ReadReports
 from incc.report import types as t
 from incc.report.source.demangle import choose_functions
@@ -366,7 +366,8 @@ def _order(sort: str, hot: bool) -> Callable[[r.RankingRow], Any]:
     def key(row: r.RankingRow) -> Any:
         share = row.weight.share if row.weight else 0.0
         place = row.place.file, row.place.line
-        last = (*(_worth(row, share) if hot else _unweighted(row)), -row.cycles, place, row.name, row.content_hash)
+        worth = _worth(row, share) if hot else unweighted(row.role, row.saving, row.depth, row.spare)
+        last = (*worth, -row.cycles, place, row.name, row.content_hash)
         match sort:
             case "weight":
                 return (-share, *last)
@@ -384,30 +385,14 @@ def _order(sort: str, hot: bool) -> Callable[[r.RankingRow], Any]:
     return key
 
 
-_ASSUMED = 0.5
-"""The share of a loop's time that a remedy of unknown effect is taken to save, for the order of rows only."""
-
 _MATTERS = 0.001
 """The share of the time from which on a saving matters more than what has no remedy."""
 
 
-def _expected(row: r.RankingRow) -> float:
-    """Return the share of a loop's time that its advice is expected to save."""
-    return _ASSUMED if row.saving.by == "unknown" else row.saving.share
-
-
 def _worth(row: r.RankingRow, share: float) -> tuple[float, ...]:
     """Return the order of a row with weights: by what its advice saves of the time, then by its time."""
-    saved = share * _expected(row)
+    saved = share * expected(row.saving)
     return (-saved if saved >= _MATTERS else 0.0, -share)
-
-
-def _unweighted(row: r.RankingRow) -> tuple[float, ...]:
-    """Return the order of a row without weights.
-
-    A remainder is assumed to run less than its loop, and a loop in another one more than others.
-    """
-    return (row.role in OUT_OF_REACH, not row.saving.by, -_expected(row), -row.depth, -row.spare)
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------

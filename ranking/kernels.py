@@ -238,6 +238,23 @@ def saving_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, 
     return r.Saving(share=0.0, by="", text="")
 
 
+_ASSUMED = 0.5
+"""The share of a loop's time that a remedy of unknown effect is taken to save, for the order of rows only."""
+
+
+def expected(saving: r.Saving) -> float:
+    """Return the share of a loop's time that its advice is expected to save."""
+    return _ASSUMED if saving.by == "unknown" else saving.share
+
+
+def unweighted(role: str, saving: r.Saving, depth: int, spare: float) -> tuple[float, ...]:
+    """Return a key that sorts loops without weights by how much they are worth a look.
+
+    A remainder is assumed to run less than its loop, and a loop in another one more than others.
+    """
+    return (role in OUT_OF_REACH, not saving.by, -expected(saving), -depth, -spare)
+
+
 def trials_of(unit: t.UnitReport) -> dict[str, tuple[float, tuple[str, ...]]]:
     """Return by kernel_id the largest gain from compiling a unit with flags of hints, and these flags."""
     gains: dict[str, tuple[float, tuple[str, ...]]] = {}

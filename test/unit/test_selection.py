@@ -6,9 +6,12 @@ import json
 import pathlib
 import subprocess
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from incc.driver.commands import mca
+from incc.driver.commands import report as ranking
 from incc.driver.selection import order_of_worth, selected
 from incc.report import types as t
 from incc.report.where import parse
@@ -35,8 +38,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 def report(file: pathlib.Path) -> t.AnalysisReport:
     out = file.with_suffix(".json")
     assert mca.main(["--auto", "--mcpu=skylake,znver4", "--json", "-o", str(out), str(file)]) == 0
-    import msgspec
-
     return msgspec.json.decode(out.read_bytes(), type=t.AnalysisReport)
 
 
@@ -61,8 +62,20 @@ def test_those_with_the_most_to_gain_stay_in_their_order(report: t.AnalysisRepor
     assert first == second
     assert first == [name for name in LOOPS if name in first]
     assert len(first) == min(top, 3)
-    worth = {name: min(order_of_worth(u.kernels[n]) for u in report.units) for n, name in enumerate(LOOPS)}
+    worth = {name: min(order_of_worth(u.kernels[n], u) for u in report.units) for n, name in enumerate(LOOPS)}
     assert {worth[name] for name in first} == set(sorted(worth.values())[:top])
+
+
+def test_top_keeps_the_first_rows_of_incc_report(
+    report: t.AnalysisReport, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    one_core = replace(report, units=report.units[:1])
+    (tmp_path / "one.json").write_bytes(msgspec.json.encode(one_core))
+    assert ranking.main(["--json", str(tmp_path / "one.json")]) == 0
+    rows = [row["name"] for row in json.loads(capfd.readouterr().out)["rows"]]
+    assert len(rows) == 3
+    for top in range(1, 4):
+        assert sorted(names(selected(one_core, None, top))[0]) == sorted(rows[:top])
 
 
 def test_incc_mca_says_if_nothing_meets_the_condition(file: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +89,7 @@ def test_the_wrapper_in_both_modes(mode: str, tmp_path: pathlib.Path) -> None:
         "double f(double *a, int n) { double s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
         "void g(double *a, int n) { for (int i = 0; i < n; i++) a[i] *= 2; }\n"
     )
-    for option, functions in (("--analyze-top=1", {"f"}), ("--analyze-where=cycles < 3", {"g"})):
+    for option, functions in (("--analyze-top=1", {"g"}), ("--analyze-where=cycles < 3", {"g"})):
         report = tmp_path / "report.json"
         report.unlink(missing_ok=True)
         done = subprocess.run(

@@ -77,7 +77,7 @@ class CyclesLine(Struct, frozen=True):
     text: str
     identity: str = ""
     """The kernel's identity, if kernels are to be unique."""
-    worth: tuple[bool, float] = (True, 0.0)
+    worth: tuple[float, ...] = ()
     """The kernel's `order_of_worth`, if the most worthwhile ones are to be selected."""
 
 
@@ -264,7 +264,7 @@ class Worker:
             shown = [n for n in shown if any(condition.holds(kernel_values(u, u.kernels[n])) for u in units)]
         if scan.format == "cycles":
             rows = zip(self._rows(source, results[0], shown), shown, strict=True)
-            outcome.rows.extend(replace(row, worth=order_of_worth(units[0].kernels[n])) for row, n in rows)
+            outcome.rows.extend(replace(row, worth=order_of_worth(units[0].kernels[n], units[0])) for row, n in rows)
             return
         for unit in units:
             unit.kernels = [unit.kernels[n] for n in shown]

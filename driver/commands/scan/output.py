@@ -89,8 +89,8 @@ class Output:
             if isinstance(candidate, CyclesLine):
                 worth.append((candidate.worth, place, 0))
             else:
-                on_cores = zip(*(unit.kernels for unit in candidate.units), strict=True)
-                worth += [(min(map(order_of_worth, each)), place, n) for n, each in enumerate(on_cores)]
+                on_cores = zip(*([order_of_worth(k, u) for k in u.kernels] for u in candidate.units), strict=True)
+                worth += [(min(each), place, n) for n, each in enumerate(on_cores)]
         chosen = {(place, n) for _, place, n in sorted(worth)[: self.scan.top]}
         candidates, self.candidates, self.later = self.candidates, [], 0
         for place, candidate in enumerate(candidates):
