@@ -103,6 +103,14 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return self.about or (f"{self.summary[0].upper()}{self.summary[1:]}.",)
 
 
+def command_lines(command: Command, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Command]]:
+    """Yield a command without sub-commands, else each of its sub-commands, with the words that choose it."""
+    if not command.commands:
+        yield words, command
+    for each in command.commands:
+        yield from command_lines(each, (*words, each.name.rpartition(" ")[2]))
+
+
 def _declared(extend: Callable[[argparse.ArgumentParser], None]) -> tuple[Option, ...]:
     """Return the options that a function adds to a parser."""
     import argparse

@@ -17,6 +17,7 @@ from incc.frontends.gcc_wrapper.compile import without_launchers
 from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
 from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.isa import word_set
+from incc.support.files import LARGEST_INPUT, read_regular
 
 NAME = "compile_commands.json"
 
@@ -78,8 +79,7 @@ def distrusted(command: CompilerCommand) -> str:
 
 def read_commands(path: str) -> list[CompilerCommand]:
     """Return the commands of a database, each once, in its order. Raises OSError, and ValueError for other files."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = read_regular(path, LARGEST_INPUT)
     try:
         entries = json.loads(data.decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError) as error:

@@ -25,43 +25,27 @@ _SUBCOMMANDS_NEVER = frozenset(("make", "import"))
 @functools.cache
 def _commands() -> dict[str, list[tuple[tuple[str, ...], tuple[tuple[str, str, tuple[str, ...]], ...]]]]:
     """Return for each command its sub-commands, if it has any, with their options: name, kind, choices."""
-    from incc.driver.cli.command import Command
-    from incc.driver.cli.usage import COMMANDS
+    from incc.driver.cli.command import NAMES, Command, command_lines, names
+    from incc.driver.cli.usage import command_of
     from incc.driver.llvm_mca.options import IGNORED
-    from test.fuzz.execute import entry
 
     def options(command: Command) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        for group in command.all_groups():
-            for option in group.options:
-                if option.kind not in ("operand", "rest") and option.name.lstrip("-") not in _NEVER:
-                    choices = tuple(option.choices()) if option.kind in ("choice", "mode", "views") else ()
-                    for name in (option.name, *option.aliases):
-                        yield f"--{name}" if not name.startswith("-") else name, option.kind, choices
+        for option in (option for group in command.all_groups() for option in group.options):
+            if option.kind not in ("operand", "rest") and option.name.lstrip("-") not in _NEVER:
+                choices = tuple(option.choices()) if option.kind in ("choice", "mode", "views") else ()
+                yield from ((name, option.kind, choices) for name in names(option, command.name))
         if command.name == "incc-mca":
             yield from ((f"-{name}", "text" if value else "flag", ()) for name, value in IGNORED.items())
 
-    def parts(command: Command, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tuple]]:
-        if not command.commands:
-            yield words, tuple(options(command))
-        for each in command.commands:
-            name = each.name.rpartition(" ")[2]
-            if name not in _SUBCOMMANDS_NEVER:
-                yield from parts(each, (*words, name))
-
-    found = {}
-    for name in (
-        "incc-mca",
-        "incc-scan",
-        "incc-diff",
-        "incc-db",
-        "incc-model",
-        "incc-bench",
-        "incc-report",
-        "incc-build",
-    ):
-        command = COMMANDS[name] if name == "incc-mca" else __import__("sys").modules[entry(name).__module__].COMMAND
-        found[name] = list(parts(command, ()))
-    return found
+    return {
+        name: [
+            (words, tuple(options(each)))
+            for words, each in command_lines(command_of(name))
+            if _SUBCOMMANDS_NEVER.isdisjoint(words)
+        ]
+        for name in NAMES
+        if name != "incc"
+    }
 
 
 @st.composite
