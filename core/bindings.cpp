@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "incc/analysis.h"
+#include "incc/deadline.h"
 #include "incc/memory.h"
 #include "incc/sim.h"
 
@@ -477,6 +478,7 @@ PYBIND11_MODULE(_core, M) {
         py::arg("iterations"), py::arg("event_iterations"), py::arg("event_cycles"),
         py::arg("pressure"), py::arg("every_cycle"), py::arg("buffers"), py::arg("classes"));
   M.def("defaults", &defaults);
+  M.def("set_deadline", &setDeadline, py::arg("seconds"));
   M.def("streams", &streamsOf, py::arg("bound"), py::arg("stream"));
   M.def("simulate", &simulateBound, py::arg("bound"), py::arg("ideal"), py::arg("loop"),
         py::arg("alignment"), py::arg("iterations"), py::arg("max_cycles"), py::arg("record"),

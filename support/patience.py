@@ -25,8 +25,12 @@ def limited(seconds: int) -> Iterator[None]:
         _end.reset(token)
 
 
+def end() -> float:
+    """Return the processor time of this thread at which the work has to end, in seconds."""
+    return _end.get()
+
+
 def check() -> None:
     """Raise TookTooLong if the time is over."""
-    end = _end.get()
-    if end < inf and time.thread_time() > end:
+    if end() < inf and time.thread_time() > end():
         raise TookTooLong

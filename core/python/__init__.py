@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 import msgspec
 
 from incc.core import _core
 from incc.core.counters import LostSlots, UopsBySource
 from incc.models.binding.bound import BoundKernel
-from incc.support.patience import check
+from incc.support import patience
+
+R = TypeVar("R")
+
+
+def _within_limits(function: Callable[..., R], *arguments: object) -> R:
+    """Call a function of the core, which ends when the thread's time is over. Raises TookTooLong."""
+    patience.check()
+    _core.set_deadline(patience.end())
+    try:
+        return function(*arguments)
+    except RuntimeError:
+        patience.check()
+        raise
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,8 +183,7 @@ def bounds(bound: BoundKernel) -> Bounds:
 
     Raises ValueError as `analyze` does.
     """
-    check()
-    return _core.bounds(bound, _fraction, Bounds)
+    return _within_limits(_core.bounds, bound, _fraction, Bounds)
 
 
 def analyze(bound: BoundKernel) -> Analysis:
@@ -178,8 +191,7 @@ def analyze(bound: BoundKernel) -> Analysis:
 
     Raises ValueError, naming the array, if the arrays contradict each other.
     """
-    check()
-    return _core.analyze(bound, _fraction, Edge, PathStep, Chain, Analysis)
+    return _within_limits(_core.analyze, bound, _fraction, Edge, PathStep, Chain, Analysis)
 
 
 EXECUTED_MOVE, RENAMERS, NOBODYS = -1, -2, -3
@@ -228,8 +240,7 @@ def streams(bound: BoundKernel) -> tuple[Stream, ...]:
     Gathers, accesses of unknown size and instructions that the model lacks are left out. Raises ValueError as `analyze`
     does.
     """
-    check()
-    return _core.streams(bound, Stream)
+    return _within_limits(_core.streams, bound, Stream)
 
 
 class StartedUop(msgspec.Struct, frozen=True, kw_only=True):
@@ -457,8 +468,8 @@ def simulate(
     """
     if bound.pipeline is None and not ideal:
         raise ValueError("pipeline: the model does not describe it")
-    check()
-    return _core.simulate(
+    return _within_limits(
+        _core.simulate,
         bound,
         ideal,
         bound.is_loop if loop is None else loop,
@@ -509,8 +520,8 @@ def cold_run(
         raise ValueError("pipeline: the model does not describe it")
     if not bound.issue_slots:
         raise ValueError("instructions: there are none to run")
-    check()
-    return _core.cold_run(
+    return _within_limits(
+        _core.cold_run,
         bound,
         ideal,
         bound.is_loop,
@@ -528,5 +539,4 @@ def bounds_and_simulation(bound: BoundKernel) -> tuple[Bounds, Simulation]:
     """Return `bounds(bound)` and `simulate(bound)`, sharing the work that both need."""
     if bound.pipeline is None:
         raise ValueError("pipeline: the model does not describe it")
-    check()
-    return _core.bounds_and_simulation(bound, bound.is_loop, Bounds, _SIMULATION_CLASSES)
+    return _within_limits(_core.bounds_and_simulation, bound, bound.is_loop, Bounds, _SIMULATION_CLASSES)

@@ -12,14 +12,18 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import incc
+from incc.core import cold_run
 from incc.driver.commands.mca import main as mca
 from incc.driver.commands.scan import main as scan
 from incc.driver.sides.analyse import CODE
 from incc.driver.sides.read import read_sides
 from incc.frontends.asm.graph import loops
+from incc.frontends.isa import isa
 from incc.frontends.objects import parts
 from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.spans import Addresses
+from incc.models.binding.bind import bind
+from incc.models.loading import load
 from incc.support import patience
 from settings_fixtures import settings_with
 
@@ -173,6 +177,17 @@ def test_simulations_end_with_their_time() -> None:
     with patience.limited(1), pytest.raises(patience.TookTooLong):
         check_until(end)
     check_until(time.thread_time())
+
+
+def test_a_single_simulation_ends_with_its_time() -> None:
+    bound, _ = bind(isa("x86").decode_bytes(bytes.fromhex("4801d8480fafc375f7")), load("skylake"))
+    start = time.thread_time()
+    with patience.limited(1):
+        check_until(start + 0.9)
+        with pytest.raises(patience.TookTooLong):
+            cold_run(bound, 10**9, every_cycle=True)  # would take half a second, and end with another error
+    assert time.thread_time() - start < 1.2
+    assert cold_run(bound, 1000).cycles > 0
 
 
 def check_until(end: float) -> None:

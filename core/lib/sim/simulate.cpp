@@ -13,12 +13,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "critical_sequence.h"
+#include "incc/deadline.h"
 #include "machine.h"
 #include "order.h"
 #include "recorder.h"
 #include "steady_state.h"
 
 #include <algorithm>
+#include <ctime>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -28,6 +31,19 @@ using namespace incc;
 using namespace incc::sim;
 
 namespace {
+
+thread_local double Deadline = std::numeric_limits<double>::infinity();
+
+/// Throws std::runtime_error if this thread's time is over.
+void checkDeadline() {
+  timespec Used;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &Used) == 0 &&
+      Used.tv_sec + 1e-9 * Used.tv_nsec > Deadline)
+    throw std::runtime_error("the simulation was given up: its time is over");
+}
+
+/// The cycles between two looks at the clock, which take less than a millisecond.
+constexpr int64_t ClockPeriod = 1024;
 
 /// The least length of a run before its throughput is read (Abel and Reineke, ICS 2022).
 constexpr int64_t MinCycles = 500, MinIterations = 10;
@@ -152,6 +168,8 @@ void Run::run() {
 }
 
 void Run::checkLimit() const {
+  if (Cycle % ClockPeriod == 0)
+    checkDeadline();
   if (Cycle >= MaxCycles)
     throw std::runtime_error("the simulation was given up after " + std::to_string(MaxCycles) +
                              " cycles and " + std::to_string(Retired.size()) + " iterations");
@@ -308,6 +326,8 @@ Simulation simulateOrdered(const Kernel &K, const Pipeline &Pipe, const Simulati
 bool incc::needsLoadAddresses(const Pipeline &P) { return P.BankBytes > 0; }
 
 bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
+
+void incc::setDeadline(double Seconds) { Deadline = Seconds; }
 
 Simulation incc::simulate(const Kernel &K, const Pipeline &Pipe, const SimulationOptions &Options) {
   KernelInfo Info = computeKernelInfo(K, needsLoadAddresses(Pipe), needsStoreAddresses(Pipe));
