@@ -176,7 +176,7 @@ def side_text(comparison: c.ComparisonReport, side: int, layout: Layout) -> str:
     named = one.variant is None and one.input not in ("", "-", one.label)
     parts = [layout.file(one.input)] if named else []
     parts += one.compilers
-    models = ", ".join(model.name for model in one.models)
+    models = ", ".join(dict.fromkeys(model.name for model in one.models))
     parts += [models] if models and not (common and models == common.name) else []
     parts.append(one.problem or count(one.kernels, "kernel"))
     return ", ".join(parts)
