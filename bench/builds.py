@@ -9,9 +9,10 @@ counted.
 
 Printed are, for each way: sources with a report, kernels, loops of system headers that are only counted, instructions
 that the model does not know, processor and wall time of the build with all workers as multiples of the plain one (the
-faster of the two), and whether files, configuration and tests agree. What is compiled while a project is configured is
-not counted. At the end come the geometric means of the processor time and the goals. `--stages` prints for `deferred`
-in which parts of the analysis the time goes; it takes three times as long under the profiler.
+faster of the two), and whether files, configuration and tests agree, and the loops with those of the first way. What is
+compiled while a project is configured is not counted. At the end come the geometric means of the processor time and the
+goals. `--stages` prints for `deferred` in which parts of the analysis the time goes; it takes three times as long under
+the profiler.
 
 Sources come from Debian's archive through `apt-get source`, with the mirrors that apt is set up for, or from PyPI, and
 stay in DIR.
@@ -64,15 +65,15 @@ class Sources(msgspec.Struct, frozen=True):
     within: dict[str, pathlib.Path]
 
 
-UNDER_BUILD = ("build", "build-full", "configured", "again")
+UNDER_BUILD = ("build", "again", "build-full", "configured")
 
 WAYS = ("off", "lean", "full", "deferred", *UNDER_BUILD)
 """The ways of using incc, each with an empty cache except `again`.
 
 off: in the compiler's place, without analysis; lean, full: requested by the environment, with analyses within each
 command; deferred: lean, with INCC_DEFER=1 (the analysis by incc-report is timed separately); build, build-full: a tree
-that was configured without incc, under incc-build; configured: also configured under incc-build, which gives trees of
-CMake the paths of its links; again: as build, a second time with the cache filled.
+that was configured without incc, under incc-build; again: as build, a second time with the cache filled; configured:
+also configured under incc-build, which gives trees of CMake the paths of its links.
 """
 
 GOALS = {"off": 1.01, "lean": 1.35, "full": 2.2, "build": 1.35, "again": 1.08}
@@ -200,13 +201,17 @@ def compared(
     # The names lead to incc; behind it in PATH they lead to the compilers, where incc looks for them.
     behind, cache = folder / "behind", folder / "cache"
     links(behind, compilers)
+    last = ""
+    loops: list[int] = []
     for way in ways:
         reports = folder / "reports" / f"{name}-{way}"
         emptied(reports)
         names = compilers if way in UNDER_BUILD else wrapped
-        if way != "again":
+        # Reports of another way are of other commands.
+        if (last, way) != ("build", "again"):
             shutil.rmtree(cache, ignore_errors=True)
-        elif not cache.exists():
+        last = way
+        if way == "again" and not cache.exists():
             first = environment("build", reports, cache, behind)
             built(project, sources, folder, names, first, options.jobs, "build")
             emptied(reports)
@@ -214,10 +219,15 @@ def compared(
         if run.failed:
             yield {"project": name, "way": way, "problem": f"FAILS with incc: {run.failed}", "same": False}
         else:
-            row = {"project": name, "way": way, "cpu": run.cpu / cpu, "wall": run.wall / wall}
+            row: dict[str, Any] = {"project": name, "way": way, "cpu": run.cpu / cpu, "wall": run.wall / wall}
             if way == "deferred" and options.stages:
                 print_stages(reports, cpu)
-            yield row | outcome(plain, run, reports, way)
+            row |= outcome(plain, run, reports, way)
+            if way != "off":
+                loops.append(row["kernels"] + row["system"])
+                if loops[-1] != loops[0]:
+                    row |= {"same": False, "said": f"{row['said']}; {loops[-1]} LOOPS, not {loops[0]}"}
+            yield row
 
 
 def outcome(plain: list[Run], run: Run, reports: pathlib.Path, way: str) -> dict[str, Any]:
