@@ -328,10 +328,11 @@ class _Walk:
         """Count the loops that end or begin, or begin an iteration, with a block."""
         loops_of = self.shape.loops
         self._close(lambda header: b not in loops_of[header].body, previous)
-        around = self.shape.around[b]
-        for header in reversed(around[: len(around) - len(self._open)]):
-            self._open.append(header)
-            self.iterations.setdefault(header, []).append(0)
+        # Loops that overlap without one containing the other may be open, too.
+        for header in reversed(self.shape.around[b]):
+            if header not in self._open:
+                self._open.append(header)
+                self.iterations.setdefault(header, []).append(0)
         if b in loops_of:
             self.iterations[b][-1] += 1
 
