@@ -196,7 +196,7 @@ def test_from_some_length_on_a_call_is_near_its_loop() -> None:
     ("text", "reason"),
     [
         (SCALE.replace("ret", "jmp .Lend"), ""),
-        ("f:\n.L1:\n\taddq $1, %rax\n\tfrobnicate %rax\n\tdecq %rdi\n\tjne .L1\n\tret\n", "not understood"),
+        ("f:\n.L1:\n\taddq $1, %rax\n\tfrobnicate %rax\n\tdecq %rdi\n\tjne .L1\n\tret\n", "could not be read"),
     ],
 )
 def test_functions_that_cannot_be_followed_have_a_reason(text: str, reason: str) -> None:
