@@ -6,11 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from incc.frontends.asm.before import code_before
-from incc.frontends.asm.parse import parse
-from incc.frontends.asm.regions import innermost_loops
-from incc.frontends.x86 import decode, entry, kept
-from incc.frontends.x86.kernels import decode_bytes, decode_regions
+from incc.frontends.x86 import decode, kept
+from incc.frontends.x86.kernels import decode_bytes
 from incc.models.binding import pieces
 
 BLOCKS = [bytes([0x48, 0x81, 0xC0, n, n, 0, 0, 0x48, 0xFF, 0xC1]) for n in range(200)]  # add $n, %rax; inc %rcx
@@ -18,7 +15,7 @@ BLOCKS = [bytes([0x48, 0x81, 0xC0, n, n, 0, 0, 0x48, 0xFF, 0xC1]) for n in range
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> int:
-    for known in (decode._DECODED, decode._TEXTS, entry._EFFECTS):
+    for known in (decode._DECODED, decode._TEXTS):
         monkeypatch.setattr(kept, "MOST", 16)
         known.clear()
     return 16
@@ -32,18 +29,6 @@ def test_kept_is_bounded(small: int) -> None:
         sizes = [max(sizes[0], len(decode._DECODED)), max(sizes[1], len(decode._TEXTS))]
     # It is used to the full, and not beyond.
     assert sizes == [small, small]
-
-
-def test_effects_are_bounded(small: int) -> None:
-    before = "".join(f"\taddq ${n}, %rdi\n" for n in range(1, 61))
-    loop = ".L1:\tmovq (%rdi), %rax\n\taddq %rax, (%rsi)\n\tdecq %rdx\n\tjne .L1\n"
-    text = f"f:\n{before}\tleaq 8(%rdi), %rsi\n{loop}\tret\n"
-    assembly = parse(text)
-    regions, _ = innermost_loops(assembly)
-    (kernel,) = decode_regions(text, regions, "x.s", before=code_before(assembly, regions))
-    constants = {value.target: value.constant for value in kernel.entry}
-    assert constants["rsi"] - constants["rdi"] == 8
-    assert 0 < len(entry._EFFECTS) <= small
 
 
 def test_register_facts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
