@@ -215,11 +215,7 @@ def analyze_kernel(
     Raises:
         ValueError: if the kernel cannot be analysed on this core, or a requested change cannot be applied to it.
     """
-    kernel = with_vectors(kernel, model.parameters["scalable_vector_bits"])
-    if settings.alignment >= 0:
-        kernel = replace(kernel, alignment=settings.alignment)
-    if settings.let:
-        kernel = with_values(kernel, dict(settings.let))
+    kernel = _as_set(kernel, model, settings)
     try:
         bound, forms = bind(kernel if settings.flag_dependencies else _without_flags(kernel), model)
     except ModelError as error:  # forms are parsed on first use
@@ -252,21 +248,40 @@ def analyze_kernel(
             parts["waits"] = _waits(bound, len(kernel.instructions), known)
         except RuntimeError as error:
             notes.append(f"no waits: {error}")
-    notes += [
-        f"no instruction uses {register}, whose value was given"
-        for register, _ in settings.let
-        if register not in bound.location_names
-    ]
     if (settings.beyond_l1 or settings.data) and settings.steady:
-        from incc.core.levels import data_times
-
         cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
-        parts["data"] = data_times(kernel, bound, model.memory, cycles, bounds, settings.cores)
-        if model.memory is None:
-            notes.append(f"the model of {model.name} describes no caches beyond L1: the prediction is for data in L1")
+        parts["data"] = _data(kernel, bound, model, cycles, bounds, settings, notes)
     return KernelResult(
         kernel, model, bound, forms, bounds, simulation, settings, notes=tuple(notes), known=known, **parts
     )
+
+
+def _as_set(kernel: KernelCode, model: MachineModel, settings: KernelSettings) -> KernelCode:
+    """Return the kernel with the core's vectors, and the place and values that the settings give."""
+    kernel = with_vectors(kernel, model.parameters["scalable_vector_bits"])
+    if settings.alignment >= 0:
+        kernel = replace(kernel, alignment=settings.alignment)
+    return with_values(kernel, dict(settings.let)) if settings.let else kernel
+
+
+def _data(
+    kernel: KernelCode,
+    bound: BoundKernel,
+    model: MachineModel,
+    cycles: Fraction,
+    bounds: Bounds,
+    settings: KernelSettings,
+    notes: list[str],
+) -> DataTimes | None:
+    """Return the predictions for data beyond L1; adds notes if they, or some of the settings, do not apply."""
+    from incc.core.levels import data_times
+
+    for register, _ in settings.let:
+        if register not in bound.location_names:
+            notes.append(f"no instruction uses {register}, whose value was given")
+    if model.memory is None:
+        notes.append(f"the model of {model.name} describes no caches beyond L1: the prediction is for data in L1")
+    return data_times(kernel, bound, model.memory, cycles, bounds, settings.cores)
 
 
 def _timeline(

@@ -168,6 +168,17 @@ def make_plan(
     return planner.plan()
 
 
+def _request_remarks(command: list[str], kind: str, own: str) -> None:
+    """Add the options by which a compiler writes its remarks.
+
+    They come before the others: if options contradict each other, the command's own count.
+    """
+    if kind == "gcc":
+        command[1:1] = gcc_options(own)
+    else:
+        command[2:2] = clang_options(own)
+
+
 class _Planner(msgspec.Struct, kw_only=True):
     """The state of `make_plan`, whose arguments it has, between sub-commands."""
 
@@ -210,11 +221,7 @@ class _Planner(msgspec.Struct, kw_only=True):
         inputs = self._inputs(step, piped_from)
         last_command = self._with_inputs(step, piped_from)
         if self.remarks and step.result == "assembly":
-            # In front of the others: if options contradict each other, the command's own count.
-            if kind == "gcc":
-                last_command[1:1] = gcc_options(own)
-            else:
-                last_command[2:2] = clang_options(own)
+            _request_remarks(last_command, kind, own)
         commands = (*(c for made in inputs for c in made.commands), tuple(last_command))
         source = inputs[0].source if inputs else _source(words, self.arguments, kind)
         cpu = target_cpu(words, ())
