@@ -43,6 +43,8 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     triple: str
     narrow: bool
     """The target has 32 bits."""
+    read_by_llvm: bool
+    """LLVM can be asked where the text has mistakes."""
     intel: bool
     """The text begins in Intel's syntax."""
     instruments: bool
@@ -142,13 +144,14 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     if source.intel:
         text = _INTEL + text
     report = None
-    if not regions(text)[1] and not unusual(text, source.triple):
+    if not regions(text)[1] and not (source.read_by_llvm and unusual(text, source.triple)):
         report = _analysed(source, text)
         if not _refused(report) and not assembler.heard:
             return text, report, True
     reading: Reading | None = None
     try:
-        reading = read(text, source.triple, source.settings.scope.trust_includes)
+        if source.read_by_llvm:
+            reading = read(text, source.triple, source.settings.scope.trust_includes)
     except LimitError:
         if report is None or not _refused(report):
             raise

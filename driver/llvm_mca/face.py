@@ -19,7 +19,7 @@ from incc.driver.cli.options import options_of
 from incc.driver.cores import named_cores
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
 from incc.driver.llvm_mca.options import CommandLine, expanded, read, requested_help
-from incc.driver.llvm_mca.target import McaTarget, narrow, notes
+from incc.driver.llvm_mca.target import McaTarget, narrow, notes, without_slash_markers
 from incc.driver.machine_code import MachineCode, machine_code, read_for
 from incc.driver.settings import Settings, with_values
 from incc.frontends.isa import DecodeError
@@ -86,11 +86,12 @@ def _run(line: CommandLine) -> int:
         settings=_settings(given, cpu, views, text),
         triple=target.triple if target.narrow or target.march == "x86_64" else "x86_64-unknown-linux-gnu",
         narrow=target.narrow,
+        read_by_llvm=target.read_by_llvm,
         intel=given["x86-asm-syntax"] == "intel",
         instruments=not given["disable-im"],
         skips_statements=given["skip-unsupported-instructions"] in ("parse-failure", "any"),
         skips_instructions=given["skip-unsupported-instructions"] in ("lack-sched", "any"),
-        text=text,
+        text=without_slash_markers(text, target),
         code=code,
     )
     try:
@@ -164,7 +165,7 @@ def _cpu(given: Given, target: McaTarget) -> str:
                 if not cpus().get(name, True):
                     other = chosen.model.name
                     error = f"llvm-mca has no model of '{name}'; incc-mca without --compat takes that of {other}"
-            if chosen.model.isa != "x86":
+            if chosen.model.isa != target.isa:
                 error = f"'{name}' is not a core of the target '{target.triple}'"
         except AnalysisError as failure:
             error = str(failure)

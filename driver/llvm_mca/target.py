@@ -14,11 +14,12 @@ from incc.frontends.x86.iced import Narrow
 
 DEFAULT = "x86_64-pc-linux-gnu"
 
-_TARGETS = {"x86": "i386", "x86-64": "x86_64"}
+_TARGETS = {"x86": "i386", "x86-64": "x86_64", "aarch64": "aarch64", "arm64": "arm64"}
 """The LLVM targets that incc can read, and the names of their architectures in a triple."""
-_ARCHITECTURES = r"i[3-9]86|x86_64h?|amd64"
+_ARCHITECTURES = {"x86": r"i[3-9]86|x86_64h?|amd64", "aarch64": r"aarch64|arm64"}
+"""The names of architectures in triples, by incc's name of the instruction set."""
 _OTHERS = (
-    r"aarch64|amdgcn|arm|avr|bpf|csky|hexagon|lanai|loongarch|m68k|mips|msp430|nvptx|powerpc|ppc|r600|riscv|s390x|"
+    r"aarch64_be|aarch64_32|arm64_32|amdgcn|arm|avr|bpf|csky|hexagon|lanai|loongarch|m68k|mips|msp430|nvptx|powerpc|ppc|r600|riscv|s390x|"
     r"systemz|sparc|thumb|ve\b|wasm|xcore|xtensa"
 )
 
@@ -40,6 +41,13 @@ class McaTarget(msgspec.Struct, frozen=True):
     """The architecture in the triple."""
     narrow: bool
     """The target has 32 bits."""
+    isa: str = "x86"
+    """incc's name of the instruction set."""
+
+    @property
+    def read_by_llvm(self) -> bool:
+        """True if llvmlite's LLVM can read assembly for the target; that for AArch64 would abort."""
+        return self.isa == "x86"
 
 
 def target(march: str, mtriple: str) -> McaTarget:
@@ -51,22 +59,34 @@ def target(march: str, mtriple: str) -> McaTarget:
         _, *rest = triple.split("-", 3)
         triple = "-".join([_TARGETS[march], *rest, *[""] * (2 - len(rest))])
     architecture = triple.partition("-")[0]
-    if architecture != "x86_64" and not re.fullmatch(_ARCHITECTURES, architecture):
-        raise _no_target(architecture, triple)
-    return McaTarget(triple, architecture, architecture[0] == "i")
+    for isa, architectures in _ARCHITECTURES.items():
+        if re.fullmatch(architectures, architecture):
+            return McaTarget(triple, architecture, architecture[0] == "i", isa)
+    raise _no_target(architecture, triple)
 
 
 def _no_target(architecture: str, written: str) -> TargetError:
     if re.match(_OTHERS, architecture):
-        return TargetError(f"cannot read code of LLVM's target {architecture!r}, only of x86 and x86-64", True)
+        return TargetError(f"cannot read code of LLVM's target {architecture!r}, only of x86, x86-64 and aarch64", True)
     return TargetError(
-        f"there is no target {written!r}; use x86-64 or x86, or a triple such as x86_64-linux-gnu", False
+        f"there is no target {written!r}; use x86-64, x86 or aarch64, or a triple such as x86_64-linux-gnu", False
     )
 
 
 def narrow(code: MachineCode) -> MachineCode:
     """Return bytes as code of 32-bit mode; objects themselves say which mode they are for."""
     return code if code.blocks is None else replace(code, blocks=[(name, Narrow(each)) for name, each in code.blocks])
+
+
+def without_slash_markers(text: str, target: McaTarget) -> str:
+    """Return the text without markers behind `//` where llvm-mca does not see them.
+
+    Its lexer passes on a comment without its first character. Where comments begin with `//`, in AArch64's ELF, one
+    slash is left, and only a marker behind `#` or in `/* */` is one.
+    """
+    if target.read_by_llvm or re.search("apple|darwin|macos|ios|windows", target.triple):
+        return text
+    return re.sub(r"//([ \t]*LLVM-MCA-)", r"///\1", text)
 
 
 def narrow_text(text: str) -> str:

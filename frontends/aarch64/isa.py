@@ -10,6 +10,7 @@ from incc.frontends.aarch64.branches import BRANCHES
 from incc.frontends.isa import (
     ByteMarkers,
     CommonWork,
+    Effects,
     FormWork,
     Isa,
     ObjectSigns,
@@ -207,6 +208,16 @@ class _AArch64(Isa):
         from incc.frontends.machine_code import container_spans
 
         return container_spans(container, spans, A64Disassembler())
+
+    def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
+        from incc.frontends.aarch64.llvm import printed
+
+        return printed(instruction)
+
+    def llvm_effects(self, instruction: Instruction) -> Effects:
+        from incc.frontends.aarch64.llvm import effects
+
+        return effects(instruction)
 
     def text_forms(
         self, text: str, statements: Sequence[tuple[int, str]], file_name: str

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from incc.frontends.isa import (
     APART,
     ByteMarkers,
@@ -279,6 +281,8 @@ class _X86(Isa):
         from incc.frontends.x86.llvm.text import printed
         from incc.frontends.x86.statements import Names
 
+        if not instruction.line:  # not a statement, but the decoder's text; the bytes suffice
+            instruction = replace(instruction, text="")
         return printed(instruction, syntax, hexadecimal, names if isinstance(names, Names) else None)
 
     def llvm_encoding(self, instruction: Instruction, names: object = None) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction
 from incc.frontends.unit import Unit
@@ -22,9 +20,7 @@ class Written:
         self._hexadecimal = hexadecimal
 
     def text(self, instruction: Instruction) -> str:
-        """Return the instruction with a tab after its mnemonic; its bytes suffice if it has no text."""
-        if not instruction.line:
-            instruction = replace(instruction, text="")
+        """Return the instruction with a tab after its mnemonic."""
         return self._isa.llvm_text(instruction, self._syntax, self._hexadecimal, self._known())
 
     def encoding(self, instruction: Instruction) -> bytes:

@@ -147,8 +147,6 @@ def _group_text(facts: dict[str, Facts], version: str) -> str:
 
 def verdict(case: Case, found: list[Difference]) -> str:
     """The case's line in expected.toml."""
-    if case.group == "aarch64" and found:
-        return "xfail: the options of llvm-mca for AArch64 are not read yet"
     return f"differs: {', '.join(dict.fromkeys(each.aspect for each in found))}" if found else "alike"
 
 
