@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -134,8 +134,6 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
 
     Raises StopError, DecodeError.
     """
-    from incc.report.source.problems import Problem, shown
-
     if reason := unreadable(source.text):
         say(f"{source.name}: error: {reason}")
         raise StopError
@@ -169,12 +167,19 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
             text, numbered = reading.text, False
     report = _analysed(source, text)
     if refused := _refused(report):  # LLVM is missing, or the assembler does not take what LLVM writes
-        lines = text.replace(assembler.ALONE, "").split("\n")
-        for each in refused:
-            line, reason = (each.line, each.message) if numbered else (0, f"{each.message} in '{each.text}'")
-            say(shown(Problem(file=source.name, line=line, kind="error", text=reason, statement=each.text), lines))
-        _stop_at_statements(source, len(refused))
+        _report_refused(source, text, refused, numbered)
     return text, report, numbered
+
+
+def _report_refused(source: Input, text: str, refused: Sequence[t.Refused], numbered: bool) -> None:
+    """Report statements that were not read; `numbered`: their lines are those of the source. Raises StopError."""
+    from incc.report.source.problems import Problem, shown
+
+    lines = text.replace(assembler.ALONE, "").split("\n")
+    for each in refused:
+        line, reason = (each.line, each.message) if numbered else (0, f"{each.message} in '{each.text}'")
+        say(shown(Problem(file=source.name, line=line, kind="error", text=reason, statement=each.text), lines))
+    _stop_at_statements(source, len(refused))
 
 
 def _report_mistakes(source: Input, reading: Reading | None) -> None:
