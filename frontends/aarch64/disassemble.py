@@ -26,7 +26,8 @@ def _capstone() -> Any:
 def text_of(word: int, address: int = 0) -> str:
     """Return the text of an instruction, "" for a word that is none, or that capstone does not know."""
     for _, _, mnemonic, operands in _capstone().disasm_lite(struct.pack("<I", word), address, 1):
-        if mnemonic in BRANCHES or mnemonic in ("adr", "adrp"):
+        # SVE's adr computes addresses in vectors: `adr z0.d, [z0.d, z14.d, lsl #1]`.
+        if mnemonic in BRANCHES or (mnemonic in ("adr", "adrp") and "[" not in operands):
             others, number, target = operands.rpartition("#")
             operands = f"{others}{int(target, 0):#x}" if number else operands
         return f"{mnemonic} {operands}".rstrip()

@@ -58,6 +58,7 @@ def assembled(folder: pathlib.Path, text: str) -> pathlib.Path:
 
 @given(st.one_of(st.integers(0, 2**32 - 1), st.integers(0x14000000, 0x17FFFFFF), st.integers(0x54000000, 0x540FFFFF)))
 @example(0xD65F03C0)  # ret
+@example(70165504)  # adr of SVE: [z0.d, z14.d, lsl #1]
 @example(0xD63F0000)  # blr x0
 @example(0xD4200020)  # brk #1
 @example(0x3607FFFE)  # tbz w30, #0

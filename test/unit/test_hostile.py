@@ -134,7 +134,7 @@ def test_numbers_that_the_core_cannot_count_to(tmp_path: Path, number: str) -> N
 @pytest.mark.long
 def test_a_timeline_that_nobody_reads_is_cut_off_with_a_note() -> None:
     (kernel,) = incc.analyze(LOOP, input="asm", mcpu="skylake", timeline=100_000_000, what_ifs=False)
-    assert any(note.startswith("the timeline has the first ") for note in kernel.notes)
+    assert any(note.startswith("the timeline shows only the first ") for note in kernel.notes)
 
 
 def test_a_form_that_cannot_be_read_is_an_error_of_the_analysis(tmp_path: Path) -> None:

@@ -160,7 +160,8 @@ def test_workers_hold_nothing_of_the_build(build: Build) -> None:
             workers = build.workers()
             assert 2 <= len(workers) <= 1 + len(os.sched_getaffinity(0))
             for worker in workers:
-                assert os.readlink(f"/proc/{worker}/cwd") == "/"
+                # It leaves after it has answered.
+                wait_until(lambda worker=worker: os.readlink(f"/proc/{worker}/cwd") == "/")
                 files = {os.readlink(f"/proc/{worker}/fd/{n}") for n in os.listdir(f"/proc/{worker}/fd")}
                 assert all(
                     name == "/dev/null" or name.startswith(("socket:", "pipe:", "anon_inode:")) for name in files

@@ -89,8 +89,8 @@ def _ports(core: t.CoreReport, layout: Layout, width: int) -> Iterator[str]:
     beside = [max(len(title), *(len(row[n]) for row in figures), 0) + 2 for n, title in enumerate(_FIGURES)]
     room = width - sum(beside)
     least = min(max((len(label) for label in map(_label, core.work)), default=0), MOST_LABEL)
-    for column in (4, 3, 2, 1):
-        gap = 1 if any(stem for stem, _ in groups) else 0
+    named = 1 if any(stem for stem, _ in groups) else 0
+    for column, gap in ((4, named), (3, named), (2, named), (1, named), (1, 0)):
         spans = [max(len(own) * column, len(stem) + 1) for stem, own in groups]
         used = sum(spans) + gap * len(spans)
         if used + least <= room:
