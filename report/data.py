@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def data_report(result: KernelResult, elements: Elements | None) -> t.DataReport | None:
     """Return the predictions for data in each level; None without them."""
-    times, memory = result.data, result.model.memory
+    times = result.data
+    memory = result.model.memory if times is not None else None
     if times is None or memory is None:
         return None
     per_element = elements.per_iteration if elements else None
