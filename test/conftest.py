@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from incc.support import signals
+
 # What incc, compilers, make and terminals read; the job server of a `make -j` around the tests is among it.
 _SETTINGS = {
     *("CC", "CXX", "FC", "CFLAGS", "CXXFLAGS", "FFLAGS", "CPPFLAGS", "LDFLAGS", "SOURCE_DATE_EPOCH", "GCC_COLORS"),
@@ -46,3 +48,5 @@ def pytest_runtest_protocol() -> Iterator[None]:
         del os.environ[name]
     os.environ.update(before)
     os.chdir(folder)
+    # A signal that a test has sent would end the commands that later tests run in this process.
+    signals.received.clear()
