@@ -1,4 +1,4 @@
-"""What README and docs say of models and tests is so."""
+"""Claims of README and docs about models and tests hold."""
 
 from __future__ import annotations
 
