@@ -280,7 +280,7 @@ def read_assembly(unit: Unit, isa: str = "") -> Assembly:
         raise AnalysisError(f"{unit.assembly_file}: not assembly: it contains NUL bytes")
     if reason := unreadable(unit.assembly):
         raise AnalysisError(f"{unit.assembly_file}: {reason}")
-    parsed = parse(unit.assembly)
+    parsed = parse(unit.assembly, detect(unit.assembly, isa))
     if isa and parsed.isa != isa and parsed.statements:
         mismatch = f"{parsed.isa} assembly, but the machine model is of an {isa} core"
         raise AnalysisError(f"{unit.assembly_file}: {mismatch}")

@@ -527,10 +527,10 @@ def titles() -> str:
     return " or ".join(isa(name).title for name in _FOLDERS)
 
 
-def detect(text: str) -> str:
+def detect(text: str, default: str = "") -> str:
     """Return the name of the instruction set of an assembly text.
 
-    It is the one whose sign comes first, or the first of `names` if there is no sign.
+    It is the one whose sign comes first. Without any sign it is `default`, or the first of `names` without that.
     """
     best, first = "", len(text)
     for name in _FOLDERS:
@@ -539,7 +539,7 @@ def detect(text: str) -> str:
             best, first = name, at
             if at == 0:
                 break
-    return best or next(iter(_FOLDERS))
+    return best or default or next(iter(_FOLDERS))
 
 
 def jump_target(operand: str) -> str:

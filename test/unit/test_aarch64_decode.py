@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.core.analysis import analyze_kernel
+from incc.driver.pipeline import read_assembly
 from incc.frontends.aarch64.branches import BRANCHES
 from incc.frontends.aarch64.decode import decode
 from incc.frontends.aarch64.forms import read
@@ -17,8 +18,9 @@ from incc.frontends.aarch64.rules import RULES, is_known, names_of
 from incc.frontends.aarch64.written_out import written_out
 from incc.frontends.asm.parse import parse
 from incc.frontends.asm.regions import innermost_loops, marked_regions
-from incc.frontends.isa import isa
+from incc.frontends.isa import detect, isa
 from incc.frontends.kernel import Affine, Instruction, KernelCode, Region
+from incc.frontends.unit import Unit
 from incc.models.loading import load
 
 STATEMENTS = (Path(__file__).parent / "data" / "aarch64" / "statements.txt").read_text(encoding="utf-8").splitlines()
@@ -412,3 +414,11 @@ def test_the_matrix_extension_is_refused() -> None:
     assert [r.message for r in kernel.refused] == [
         "'fmopa za0.s, p0/m, p1/m, z0.s, z1.s' belongs to SME, which no model covers"
     ]
+
+
+def test_text_without_a_sign_is_of_the_core_that_is_named() -> None:
+    assert detect("frob\n") == "x86"
+    assert detect("frob\n", "aarch64") == "aarch64"
+    assert detect("movq %rax, %rbx\n", "aarch64") == "x86"
+    unit = Unit(assembly="frob\n", assembly_file="f.s")
+    assert read_assembly(unit, "aarch64").isa == "aarch64"
