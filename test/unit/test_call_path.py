@@ -811,3 +811,30 @@ def test_long_bodies_are_main_loops_as_well() -> None:
     path = function.path(100)
     assert path.inputs == {"rsi": 100}
     assert function.loops(path) == {".Lmain": (6,), ".Lrest": (4,)}
+
+
+def test_loops_that_overlap_are_followed() -> None:
+    """Neither of the cycles `.Lfirst`, `.Lboth` and `.Lboth`, `.Lsecond` contains the other."""
+    function = Function("""
+	cmpl $0, (%rdi)
+	jne .Lboth
+.Lfirst:
+	cmpl $0, 8(%rdi)
+	jne .Lboth
+.Lboth:
+	cmpl $0, 16(%rdi)
+	je .Lfirst
+.Lsecond:
+	cmpl $0, 24(%rdi)
+	jne .Llast
+	cmpl $0, 32(%rdi)
+	jne .Lboth
+.Llast:
+	decq %r10
+	je .Lboth
+	ret
+""")
+    path = function.path(5)
+    assert function.loops(path) == {".Lfirst": (1,), ".Lboth": (5,)}
+    assert Counter(path.numbers)[function.at(".Lsecond")] == 5
+    assert {exit_.header for exit_ in path.exits} == {function.at(".Lfirst"), function.at(".Lboth")}
