@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from incc.driver.builds import watched
 from incc.driver.builds.limits import limited_time
 from incc.driver.builds.project import Project, project_of
+from incc.driver.builds.same_code import differs_from_object
 from incc.driver.cli.own_options import PREFIX, WrapperOptions
 from incc.driver.deliver import deliver, deliver_beside, identified, unmet, write_remarks, write_warnings
 from incc.driver.pipeline import analyze_for_cores, analyze_units, model_notes, report_of, write_marked
@@ -77,6 +78,7 @@ def run(
         _guarded(job, _compile_and_analyze)
         status = compilation.finish()
         if status == 0 and not compilation.children.interrupted:
+            _guarded(job, _analyze_what_was_compiled)
             _guarded(job, _analyze_link)
             _guarded(job, _write_marked)
             _guarded(job, _keep_assembly, "assembly not kept")
@@ -141,6 +143,27 @@ def _compile_and_analyze(job: _Job) -> None:
         if any(of_cores for _, of_cores in job.tasks):
             with limited_time(os.environ):
                 job.report = analyze_for_cores(job.tasks)
+
+
+def _analyze_what_was_compiled(job: _Job) -> None:
+    """Analyse again, without lines of the source, if the compiler has made other code with them than in the object."""
+    if not any(map(_is_other_code, job.report.units if job.report else ())):
+        return
+    units = [replace(unit, notes=(*unit.notes, _OTHER_CODE)) for unit in job.compilation.assembly_with((), lines=False)]
+    settings = _settings(job)
+    tasks = [(unit, _settings_of(job, unit.source, settings) if _wants(job, unit.source) else []) for unit in units]
+    with limited_time(os.environ):
+        report = analyze_for_cores(tasks)
+    if not any(map(differs_from_object, report.units)):
+        job.units, job.tasks, job.report = units, tasks, report
+
+
+_OTHER_CODE = "lines of the source are unknown: where the compiler keeps track of them, it makes other code"
+
+
+def _is_other_code(unit: t.UnitReport) -> bool:
+    # Marks are found by the lines of the source.
+    return unit.way == "second-run" and not unit.marks and differs_from_object(unit)
 
 
 # --- settings of the project ------------------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The words of a command by which clang loads a plugin that reads marks; it does not change the code."""
     marks: str = ""
     """The file that this plugin writes."""
+    line_options: tuple[str, ...] = ()
+    """The words of the last command that add the lines of the source, () if they are the user's."""
 
 
 class Skipped(msgspec.Struct, frozen=True, kw_only=True):
@@ -244,6 +246,7 @@ class _Planner(msgspec.Struct, kw_only=True):
                 records=own if self.remarks else "",
                 source_plugin=source_plugin,
                 marks=marks,
+                line_options=step.line_options,
             )
             self._add(run, words, problem)
         elif step.result == "nothing" and step.reason:
@@ -369,6 +372,8 @@ class _Step(msgspec.Struct, frozen=True, kw_only=True):
     """See `Run.plugin`."""
     source_plugin: tuple[str, ...] = ()
     """See `Run.source_plugin`."""
+    line_options: tuple[str, ...] = ()
+    """See `Run.line_options`."""
 
 
 def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
@@ -386,11 +391,10 @@ def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
         if modules:
             result += ["-I", modules]
         result += ["-J", os.path.dirname(own)]
-    if not preprocess and _gcc_debug_level(words) == 0:
-        result.append("-g1")
-    result += ["-o", output]
+    lines = ("-g1",) if not preprocess and _gcc_debug_level(words) == 0 else ()
+    result += [*lines, "-o", output]
     kind, reason = _gcc_result(words)
-    return _Step(words=tuple(result), output=output, result=kind, reason=reason)
+    return _Step(words=tuple(result), output=output, result=kind, reason=reason, line_options=lines)
 
 
 def _gcc_words(words: tuple[str, ...], own: str, profile: bool) -> tuple[list[str], str]:
@@ -454,13 +458,15 @@ def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: st
     load = f"-fpass-plugin={plugin}" if plugin and code else ""
     # Only what is read as a source has marks.
     reads = ("-load", source_plugin) if source_plugin and (code or ir) and _value(words, "-x") != "ir" else ()
-    result = [*words[:2], *([load] if load else ()), *reads, "-w", "-o", output]
-    if not preprocess and not any(w.startswith("-debug-info-kind=") for w in words):
-        # DWARF 5 names the compilation directory once, DWARF 4 in front of every file.
-        result += ["-debug-info-kind=line-tables-only", "-dwarf-version=5"]
+    has_lines = preprocess or any(w.startswith("-debug-info-kind=") for w in words)
+    # DWARF 5 names the compilation directory once, DWARF 4 in front of every file.
+    lines = () if has_lines else ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
+    result = [*words[:2], *([load] if load else ()), *reads, "-w", "-o", output, *lines]
     result += _clang_words(words[2:], own, verbose=bool(plugin))
     if code:
-        return _Step(words=tuple(result), output=output, result="assembly", plugin=load, source_plugin=reads)
+        return _Step(
+            words=tuple(result), output=output, result="assembly", plugin=load, source_plugin=reads, line_options=lines
+        )
     if preprocess or not ir:
         return _Step(words=tuple(result), output=output, result="text" if preprocess else "nothing")
     # With -save-temps, bitcode is a step on the way to code.

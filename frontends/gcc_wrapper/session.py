@@ -116,12 +116,12 @@ class Compilation(msgspec.Struct, eq=False):
             self._start_compiler()
         self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
-        plan = self._plan(dry_run, self.arguments)
+        plan = self._plan(dry_run, self.arguments, self.remarks)
         self._dry_run = dry_run
         self.writes_stdout = plan.writes_stdout
         if self.without_lto and any(skipped.until_link for skipped in plan.skipped):
             arguments = with_flags(self.arguments, _WITHOUT_LTO)
-            without = self._plan(self._ask(arguments), arguments)
+            without = self._plan(self._ask(arguments), arguments, self.remarks)
             if without.runs or without.skipped:  # else the driver refuses the command
                 plan, self._extra = without, _WITHOUT_LTO
         if not self.children.compiler:
@@ -157,7 +157,7 @@ class Compilation(msgspec.Struct, eq=False):
         self.unwanted.append(_shown(source))
         return False
 
-    def _plan(self, dry_run: DryRun, arguments: Sequence[str]) -> AssemblyPlan:
+    def _plan(self, dry_run: DryRun, arguments: Sequence[str], remarks: bool) -> AssemblyPlan:
         """Return the runs for the assembly of a command, with the plugins for the compiler, if there are any."""
         plugin = source_plugin = ""
         if any("-cc1" in command.words for command in dry_run.commands):
@@ -166,7 +166,7 @@ class Compilation(msgspec.Struct, eq=False):
             major = clang_major(dry_run.version_line)
             plugin = plugin_for(major, self.environment)
             source_plugin = source_plugin_for(major, self.environment) if self.marks else ""
-        return make_plan(dry_run, list(arguments), self._scratch, self.folder, self.remarks, plugin, source_plugin)
+        return make_plan(dry_run, list(arguments), self._scratch, self.folder, remarks, plugin, source_plugin)
 
     def _unit(self, step: Run, text: str, version: str, arguments: Sequence[str]) -> Unit:
         name = _shown(step.source)
@@ -254,16 +254,19 @@ class Compilation(msgspec.Struct, eq=False):
             os.path.abspath(self.folder or "."),
         )
 
-    def assembly_with(self, flags: Sequence[str]) -> list[Unit]:
+    def assembly_with(self, flags: Sequence[str], lines: bool = True) -> list[Unit]:
         """Return the sources' assembly with more arguments after the command's. Raises AssemblyFailure.
 
-        Only the compiler proper is run, and it writes nothing but the text. To be called after `finish`.
+        Only the compiler proper is run, and it writes nothing but the text. To be called after `finish`. Without
+        `lines`, the text lacks lines of the source that the command does not request, and there are no remarks.
         """
         arguments = with_flags(self.arguments, (*flags, *self._extra))
         dry_run = self._ask(arguments)
         units = []
-        for step in self._plan(dry_run, arguments).runs:
+        for step in self._plan(dry_run, arguments, self.remarks and lines).runs:
             if step.generated and self.wanted(step.source):
+                if step.line_options and not lines:
+                    step = replace(step, commands=(*step.commands[:-1], _without(step.commands[-1], step.line_options)))
                 text = self._assembly(step)
                 if text is not None:
                     units.append(self._unit(step, text, dry_run.version, arguments))
@@ -276,7 +279,7 @@ class Compilation(msgspec.Struct, eq=False):
         """
         self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
-        plan = self._plan(dry_run, self.arguments)
+        plan = self._plan(dry_run, self.arguments, self.remarks)
         if plan.reads_stdin:
             raise AssemblyFailure("not analysed: the source comes from standard input, which can be read only once")
         for skipped in plan.skipped:
