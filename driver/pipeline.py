@@ -928,7 +928,7 @@ MOST_WAYS_OF_RANGES = 8
 """Most paths through a loop that are analysed for the range of its prediction, in every report."""
 
 
-_COMPLEX_PRODUCT = re.compile(r"\b__(?:mul|div)[sdxt]c3\b")
+_COMPLEX_PRODUCTS = tuple([f"__{operation}{size}c3" for operation in ("mul", "div") for size in "sdxt"])
 """Calls on rare paths that advice depends on."""
 
 
@@ -949,7 +949,7 @@ def _paths_inside(
     kernel = settings.kernel
     if not kernel.what_ifs or not kernel.steady or kernel.fixed_ports or len(regions) > MOST_WITH_WHAT_IFS:
         return []
-    if not _COMPLEX_PRODUCT.search(text):
+    if not any(sign in text for sign in _COMPLEX_PRODUCTS):
         if kernel.for_advice:
             return []
         if details is not None:

@@ -161,7 +161,7 @@ def kernel_report(
         ),
         chains=[_chain(kernel, bound, chain) for chain in analysis.chains],
         chains_complete=analysis.chains_complete,
-        dependencies=_dependencies(kernel, bound, analysis) if steady else [],
+        dependencies=_dependencies(kernel, bound, analysis) if steady and not result.settings.for_advice else [],
         waits=_waits(bound, result.waits) if result.waits else None,
         timeline=_timeline(result) if result.events is not None else None,
         unknown_instructions=_unknown_instructions(result),

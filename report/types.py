@@ -1138,9 +1138,9 @@ class KernelReport(msgspec.Struct, kw_only=True):
     refused: list[Refused]
     summary: Summary
     incomplete: bool = False
-    """True if a build left these for when somebody looks at the kernel: what_ifs, range, timeline, notes on rare
-    paths, hints on the code's address without a remedy, and what verdict and overview say of these. They are empty
-    then, or None. All commands of incc that read reports complete what they show (docs/builds.md)."""
+    """True if a build left these for when somebody looks at the kernel: what_ifs, range, dependencies, timeline,
+    notes on rare paths, hints on the code's address without a remedy, and what verdict and overview say of these. They
+    are empty then, or None. All commands of incc that read reports complete what they show (docs/builds.md)."""
 
 
 class FiguresOrigin(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 
 import msgspec
 from msgspec.structs import replace
@@ -185,27 +186,37 @@ class Follower:
     ) -> None:
         self.convention = convention
         self._before = before
-        self._blocks: list[_Block] = []
-        # Slots whose address is in a register: other code can write to them.
-        self._escaped: set[str] = set()
-        for lines in before.lines:
-            code: list[Instruction | None] = []
-            previous = 0
-            for line in lines:
-                if line != previous:
-                    instructions = statement(line)
-                    code.extend((None,) if instructions is None else instructions)
-                previous = line
-            self._blocks.append(_Block(code, convention))
-            for i in code:
-                if i is not None and i.affine is not None and self._names_slot(i.affine):
-                    self._escaped.add(f"{i.affine.constant}({i.affine.terms[0][0]})")
+        self._statement = statement
+        self._blocks: dict[int, _Block] = {}
         self.quotients: dict[str, tuple[Value, int]] = {}
         """Unknowns that are a value divided by a number and rounded down."""
         self.given: set[str] = set()
         """Unknowns that come from memory, or from outside of the code that is followed."""
         self._optimistic = True
         self._forget()
+
+    def _block(self, b: int) -> _Block:
+        """Return a block, whose statements are decoded when it is first needed."""
+        if b not in self._blocks:
+            code: list[Instruction | None] = []
+            previous = 0
+            for line in self._before.lines[b]:
+                if line != previous:
+                    instructions = self._statement(line)
+                    code.extend((None,) if instructions is None else instructions)
+                previous = line
+            self._blocks[b] = _Block(code, self.convention)
+        return self._blocks[b]
+
+    @cached_property
+    def _escaped(self) -> set[str]:
+        """The stack slots whose address is in a register: other code can write to them."""
+        return {
+            f"{i.affine.constant}({i.affine.terms[0][0]})"
+            for b in range(len(self._before.lines))
+            for i in self._block(b).code
+            if i is not None and i.affine is not None and self._names_slot(i.affine)
+        }
 
     def _names_slot(self, affine: Affine) -> bool:
         """Return True if a register is set to an address on the stack."""
@@ -220,7 +231,7 @@ class Follower:
 
     def written_in(self, lines: Sequence[int]) -> set[str]:
         """Return the registers that are written in blocks with one of these lines."""
-        return {root for b in self.blocks_in(lines) for root in self._blocks[b].writes}
+        return {root for b in self.blocks_in(lines) for root in self._block(b).writes}
 
     def _forget(self) -> None:
         self._at_start: dict[tuple[int, str], Value] = {}
@@ -263,7 +274,7 @@ class Follower:
                 if max(blocks) < 0:
                     self.given.add(name)
                 return unknown
-            value = self._resolved(self._at(b, len(self._blocks[b].code), place))
+            value = self._resolved(self._at(b, len(self._block(b).code), place))
             if value == unknown:
                 continue
             terms, constant = value
@@ -292,7 +303,7 @@ class Follower:
             self._open[name] = None
             blocks = self._before.predecessors[b]
             if len(blocks) == 1 and blocks[0] >= 0:
-                value = self._at(blocks[0], len(self._blocks[blocks[0]].code), place)
+                value = self._at(blocks[0], len(self._block(blocks[0]).code), place)
             else:
                 value = self._meet(blocks, place, name)
             self._at_start[key] = value
@@ -305,7 +316,7 @@ class Follower:
         """Return the value of a place before the instruction at `position` in block b."""
         if place[-1] == ")":
             return self._slot_at(b, position, place)
-        block = self._blocks[b]
+        block = self._block(b)
         for at in block.writes.get(place, ()):
             if at >= position:
                 continue
@@ -394,7 +405,7 @@ class Follower:
         """
         displacement, _, base = place[:-1].partition("(")
         first = int(displacement)
-        block = self._blocks[b]
+        block = self._block(b)
         moved = next((at for at in block.writes.get(base, ()) if at < position), -1)
         for at in block.stack_stores:
             if at >= position:

@@ -346,6 +346,9 @@ def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
     return spans
 
 
+_BYTES = (".byte ", ".1byte ")
+
+
 def _byte_markers(assembly: Assembly) -> list[_Marker]:
     """Return the markers that are made of instructions, IACA's and OSACA's."""
     statements = assembly.statements
@@ -354,17 +357,20 @@ def _byte_markers(assembly: Assembly) -> list[_Marker]:
     markers: list[_Marker] = []
     for i, statement in enumerate(statements):
         text = statement.text
+        # Nearly all statements are something else.
+        if not (text.startswith(_BYTES) or (store_sign and store_sign in text) or text.lower() in nops):
+            continue
         before = statements[i - 1].text if i and statements[i - 1].kind == INSTRUCTION else ""
         number = first = last = 0
         if statement.kind == DIRECTIVE:
-            if before and text.startswith((".byte ", ".1byte ")):
+            if before and text.startswith(_BYTES):
                 last = _bytes_end(assembly, i, forms.data)
         elif statement.kind == INSTRUCTION:
             if store_sign and store_sign in text and (store := re.match(forms.store, text)):
                 groups = {name.rstrip("2"): value for name, value in store.groupdict().items() if value}
                 number = _integer(groups["number"])
                 first, last = (i - 1 if "register" in groups and before else i), i + 1
-            elif nops and text.lower() in nops:
+            elif text.lower() in nops:
                 last = i + 1
         if last and not number and (move := re.match(forms.move, before)):
             number = _integer(next(group for group in move.groups() if group))

@@ -105,10 +105,11 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
 
     Their order does not matter, except for NaN and the sign of zero, which is why a compiler keeps it.
     """
-    chains = _chains_alike(facts, CLOSE)
+    extrema = operations(facts.kernel, "extremum")
+    chains = _chains_alike(facts, CLOSE) if extrema else []
     members = sorted({i for chain in chains for i in chain_instructions(chain)})
-    choosing = _choosing(facts, members)
-    if not choosing & {*operations(facts.kernel, "extremum")} or not {*members} <= choosing:
+    choosing = _choosing(facts, members) if chains else frozenset()
+    if choosing.isdisjoint(extrema) or not {*members} <= choosing:
         return None
     if any(step.location < 0 for chain in chains for step in chain.steps):
         return None

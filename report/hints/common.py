@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from incc.core.figures import DECIMALS
@@ -58,12 +59,16 @@ def speedup(facts: KernelResult, after: Fraction | None) -> Fraction | None:
 
 def operations(kernel: KernelCode, *names: str) -> list[int]:
     """Return the instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
-    advice_class = isa(kernel.isa).advice_class
     return [
         i
         for i, instruction in enumerate(kernel.instructions)
-        if advice_class(instruction.mnemonic, instruction.text) in names
+        if _advice_class(kernel.isa, instruction.mnemonic, instruction.text) in names
     ]
+
+
+@lru_cache(maxsize=1 << 14)
+def _advice_class(instruction_set: str, mnemonic: str, text: str) -> str:
+    return isa(instruction_set).advice_class(mnemonic, text)
 
 
 def written_roots(kernel: KernelCode) -> frozenset[str]:

@@ -199,8 +199,8 @@ def least_trips(facts: KernelResult, context: HintContext, chain: Fraction) -> i
     vectors = _packed(facts, context, chain)
     if vectors is None:
         return 1
-    gains = ((trips, gain_at(facts, context, chain, *vectors, trips)) for trips in range(1, MOST_TRIPS))
-    return max((trips for trips, gain in gains if gain * WORTH < 1), default=0) + 1
+    gains = ((trips, gain_at(facts, context, chain, *vectors, trips)) for trips in range(MOST_TRIPS - 1, 0, -1))
+    return next((trips for trips, gain in gains if gain * WORTH < 1), 0) + 1
 
 
 def vector_work(facts: KernelResult) -> VectorWork | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from incc.frontends.kernel import Instruction
 
@@ -63,6 +64,11 @@ def work_of(instruction: Instruction) -> str:
     if vectors and arithmetic is None and re.match(r"p?mov", plain) and not re.match(_NO_MOVE, plain):
         general = any(a.register.kind == "general" and not a.address for a in instruction.registers)
         return "moves between register files" if general else "moves"
+    return _work_of_mnemonic(plain, vectors)
+
+
+@lru_cache(maxsize=1 << 12)
+def _work_of_mnemonic(plain: str, vectors: bool) -> str:
     for pattern, name in _KINDS if vectors else _GENERAL:
         if re.match(pattern, plain):
             return f"floating-point {name}" if name in _OF_BOTH and vectors else name
