@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Literal
@@ -855,11 +856,7 @@ def analyze_kernels(
     if len(kernels) > MOST_WITH_WHAT_IFS and of_kernel.what_ifs and not of_kernel.changes:
         of_kernel = replace(of_kernel, what_ifs=False)
         notes = (*notes, no_what_ifs())
-    cache = None
-    if len(kernels) > 1:
-        from incc.core.known import Known
-
-        cache = Known()
+    cache = _known()
     try:
         without = replace(of_kernel, for_advice=True, timeline_iterations=0)
         limited_results = [
@@ -896,6 +893,19 @@ def analyze_kernels(
             host=host_of(model, settings.core.model_path),
         )
     return result
+
+
+_of_thread = threading.local()
+
+
+def _known() -> Known:
+    """Return the results of the core that the units of a thread share: many units of a project have the same loops."""
+    from incc.core.known import Known
+
+    known: Known | None = getattr(_of_thread, "known", None)
+    if known is None:
+        known = _of_thread.known = Known()
+    return known
 
 
 def _limited_analysis(

@@ -1,7 +1,8 @@
 """Results of the native core, shared by kernels that it cannot distinguish.
 
-Kernels of one file are often alike except for names and constants: loops that a compiler cloned or instantiated from a
-template, regions that a script wrote. Bound to a core they are the same numbers, so their results are the same too.
+Kernels of a project are often alike except for names and constants: loops of inline functions, loops that a compiler
+cloned or instantiated from a template, files that are compiled for a static and a shared library, regions that a script
+wrote. Bound to a core they are the same numbers, so their results are the same too.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _of_pipeline = attrgetter(*Pipeline.__slots__)
 class Known:
     """The functions of `core` with the same names, with their results cached.
 
-    It serves one analysis of several kernels in one thread, which must not change a kernel after its first use.
+    It serves the analyses of one thread, which must not change a kernel after its first use.
     """
 
     def __init__(self) -> None:
