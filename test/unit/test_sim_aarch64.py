@@ -1,10 +1,15 @@
-"""Rules of AArch64 pipelines, on text that the reader decodes: bundles of the renamer, fused pairs."""
+"""Rules of AArch64 pipelines, on text that the reader decodes.
+
+Bundles of the renamer, fused pairs, and updated addresses.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from incc.core import simulate
+import pytest
+
+from incc.core import analyze, simulate
 from incc.frontends.aarch64.decode import decode
 from incc.frontends.kernel import KernelCode
 from incc.models.binding.bind import bind
@@ -50,3 +55,13 @@ def test_flag_writers_fuse_with_branches_behind_them() -> None:
     assert not any(f & FUSED_INTO_PREVIOUS for f in apart.instruction_flags)
     whole = bound("thunderx2t99", *ADDITIONS, "cmp x2, x3", jump_fusion={})
     assert not any(f & FUSED_INTO_PREVIOUS for f in whole.instruction_flags)
+
+
+@pytest.mark.parametrize("core", ["apple-m1", "cortex-a72", "neoverse-v1", "neoverse-v2", "thunderx2t99"])
+@pytest.mark.parametrize("load", ["ldr x2, [x1], #8", "ldr q2, [x1, #16]!", "ldp x2, x3, [x1], #16"])
+def test_an_updated_address_does_not_wait_for_the_load(core: str, load: str) -> None:
+    loop = bound(core, load, "subs x0, x0, #1")
+    found = analyze(loop)
+    assert found.latency_bound == 1
+    expected = max(1, found.port_bound, found.front_end_bound)
+    assert expected <= simulate(loop).cycles_per_iteration < 1.05 * float(expected)

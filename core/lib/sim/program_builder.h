@@ -79,6 +79,7 @@ private:
   int32_t delayOf(int32_t In) const;
   int32_t latencyOf(int32_t In) const;
   bool isPassedOn(int32_t V) const;
+  bool computesWithoutLoad() const;
   bool isComputedFrom(int32_t V, int32_t In) const;
 
   void followMemory();

@@ -95,14 +95,32 @@ int32_t ProgramBuilder::delayOf(int32_t In) const {
 int32_t ProgramBuilder::latencyOf(int32_t In) const { return K.InputLatency[In] + delayOf(In); }
 
 /// Returns true if a register result is a copy of registers, which the renamer passes on even if
-/// the instruction has a µop: no computation takes zero cycles.
+/// the instruction has a µop: no computation takes zero cycles. So is a loaded value, if the µop is
+/// for another result that does not depend on it: the updated address register.
 bool ProgramBuilder::isPassedOn(int32_t V) const {
   if (K.InputStart[V] == K.InputStart[V + 1])
     return false;
-  for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
-    if (K.InputKinds[In] != InputKind::Location || K.InputLatency[In] > 0)
+  bool IsLoaded = false;
+  for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In) {
+    if (K.InputLatency[In] > 0)
       return false;
-  return true;
+    IsLoaded |= K.InputKinds[In] != InputKind::Location;
+  }
+  return !IsLoaded || computesWithoutLoad();
+}
+
+/// Returns true if the current instruction has a register result that does not depend on what it
+/// loads.
+bool ProgramBuilder::computesWithoutLoad() const {
+  for (int32_t V = K.ValueStart[Current]; V < K.ValueStart[Current + 1]; ++V) {
+    if (K.valueKind(V) != ValueKind::Register || K.InputStart[V] == K.InputStart[V + 1])
+      continue;
+    auto First = K.InputKinds.begin() + K.InputStart[V],
+         Last = K.InputKinds.begin() + K.InputStart[V + 1];
+    if (std::find(First, Last, InputKind::Value) == Last)
+      return true;
+  }
+  return false;
 }
 
 /// Returns true if computing µops need an input for a result. The address of a store is not among
