@@ -65,14 +65,18 @@ template <typename Fn> void forEachResult(const Kernel &K, const Dataflow &Flow,
 
 /// Returns the delays between groups of instructions, by input. The network that forwards results
 /// is faster within some groups of units than between them: an addition that follows an addition
-/// starts earlier than any other instruction that follows it.
+/// starts earlier than any other instruction that follows it. And a multiply-accumulate reads the
+/// accumulator late if that comes from another one, which is a negative delay.
 std::vector<int32_t> findDelays(const Kernel &K, const Dataflow &Flow) {
-  if (std::ranges::all_of(K.ForwardDelay, [](int32_t Delay) { return Delay == 0; }))
+  auto IsZero = [](int32_t N) { return N == 0; };
+  if (std::ranges::all_of(K.ForwardDelay, IsZero) && std::ranges::all_of(K.EarlyFor, IsZero))
     return {};
   std::vector<int32_t> Delays(K.InputId.size(), 0);
   forEachResult(K, Flow, [&](int32_t In, int32_t From, int32_t To) {
     if (K.ForwardGroup[From] < 0 || K.ForwardGroup[From] != K.ForwardGroup[To])
       Delays[In] = K.ForwardDelay[From];
+    if (K.InputRule[In] >= 0 && (K.EarlyFor[From] >> K.InputRule[In] & 1) != 0)
+      Delays[In] -= std::min(K.InputEarly[In], K.InputLatency[In]);
   });
   return Delays;
 }

@@ -114,6 +114,7 @@ def _with_latencies(kernel: KernelCode, bound: BoundKernel, spans: tuple[tuple[i
     }
     if chosen:
         bound.input_latency, bound.latency = list(bound.input_latency), list(bound.latency)
+        bound.input_early = list(bound.input_early)
     for n, cycles in chosen.items():
         values = range(bound.value_start[n], bound.value_start[n + 1])
         loads = [v for v in values if bound.value_kind[v] == b.VALUE_LOAD]
@@ -121,6 +122,7 @@ def _with_latencies(kernel: KernelCode, bound: BoundKernel, spans: tuple[tuple[i
         for value in loads or values:
             for at in range(bound.input_start[value], bound.input_start[value + 1]):
                 bound.input_latency[at] = max(1, bound.input_latency[at] + more) if loads else max(1, cycles)
+                bound.input_early[at] = 0
         bound.latency[n] = cycles
     return chosen
 

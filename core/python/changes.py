@@ -113,7 +113,7 @@ class _Latency:
 
     def __call__(self, s: Scenario) -> Scenario:
         bound = whatif.copy(s.bound)
-        bound.input_latency = list(bound.input_latency)
+        bound.input_latency, bound.input_early = list(bound.input_latency), list(bound.input_early)
         chosen = [n for n, i in enumerate(s.kernel.instructions) if i.mnemonic.upper() == self.mnemonic]
         if not chosen:
             raise whatif.InapplicableError(f"what-if {self.text!r}: the kernel has no {self.mnemonic}")
@@ -129,3 +129,5 @@ class _Latency:
             if old:
                 change = {"=": self.value, "+=": old + self.value, "-=": old - self.value}[self.operator]
                 bound.input_latency[n] = max(1, change)
+                if self.operator == "=":
+                    bound.input_early[n] = 0

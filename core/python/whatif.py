@@ -474,9 +474,12 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> CoreChange:
             pipeline = bound.pipeline
             for field in ("move_ports", "alternating", "picked_from", "queued_at"):
                 setattr(pipeline, field, [extended(mask) for mask in getattr(pipeline, field)])
-            for field in ("one_a_cycle", "waiting_ports", "renamer_ports"):
+            for field in ("waiting_ports", "renamer_ports"):
                 setattr(pipeline, field, extended(getattr(pipeline, field)))
             with_schedulers(pipeline)
+            limits = zip(pipeline.limited_uops, pipeline.limited_ports, strict=True)
+            pipeline.limited_uops = [most + count * (mask >> port & 1) for most, mask in limits]
+            pipeline.limited_ports = [extended(mask) for mask in pipeline.limited_ports]
             if pipeline.port_binding == b.PORTS_SIX:
                 # This rule is a table for exactly three arithmetic ports; the successors' rule works for any number.
                 pipeline.port_binding = b.PORTS_EIGHT

@@ -34,12 +34,13 @@ from incc.models.binding.renamer import (
     find_fused_moves,
     find_sums,
     rule_sides,
+    with_fused_prefixes,
 )
 from incc.models.model import MOST_SLOTS, Form, MachineModel
 from incc.models.patterns import matches, port_delay_rules, port_delays_of
 
-_Input = tuple[int, int, int]
-"""An input of a value: (kind, id, latency in cycles)."""
+_Input = tuple[int, int, int, int]
+"""An input of a value: (kind, id, latency, cycles by which it is shorter from other accumulators)."""
 
 
 def bind(kernel: KernelCode, model: MachineModel) -> tuple[b.BoundKernel, tuple[Form | None, ...]]:
@@ -58,6 +59,7 @@ def bind(kernel: KernelCode, model: MachineModel) -> tuple[b.BoundKernel, tuple[
         forms = tuple([_form(model, i.form, i.traits | _WIDE) for i in kernel.instructions])
     else:
         wide, forms = {}, tuple([_form(model, i.form, i.traits) for i in kernel.instructions])
+    forms = with_fused_prefixes(kernel, forms, model)
     return _Binder(kernel, model, forms, facts, wide).run(), forms
 
 
@@ -201,6 +203,7 @@ class _Binder:
             delays_from, delays_to = port_delays_of(form.key, self.parameters["port_delays"], cache)
         k.delays_from.append(delays_from)
         k.delays_to.append(delays_to)
+        k.early_for.append(sum(1 << n for n in rule_sides(form, "late_accumulators", self.model).second))
         _ValueBuilder(self, k, n, i, form, flags).add_values()
         self._add_affine(k, i)
         return PieceShape(form, k, self.locations, self.symbols, roots)
@@ -560,6 +563,9 @@ class _ValueBuilder:
         self.flags = flags
         self.sum = binder.sum
         self.latencies = _Latencies(form)
+        rules = rule_sides(form, "late_accumulators", binder.model).first
+        self.accumulates = min(rules, default=-1)
+        """The rule in `late_accumulators` that the form matches, -1 for none."""
         self.loads: list[int] = []
         """Numbers of the loaded values."""
         self.partial = "mask" in i.traits
@@ -633,12 +639,12 @@ class _ValueBuilder:
         computed = [location(target + COMPUTED_SUM)] if self.sum.computed else []
         if self.sum.role == PASSES:
             if computed:
-                results[(b.INPUT_LOCATION, location(source + COMPUTED_SUM), 0),] = computed
+                results[(b.INPUT_LOCATION, location(source + COMPUTED_SUM), 0, 0),] = computed
             return
-        results[(b.INPUT_LOCATION, location(source), 0),] = [location(target)]
+        results[(b.INPUT_LOCATION, location(source), 0, 0),] = [location(target)]
         computed += [location(_FLAG_LOCATION[g]) for g in _FLAG_LOCATION if any(f in i.flags_written for f in g)]
         if computed:
-            results[(b.INPUT_LOCATION, location(source), 1),] = computed
+            results[(b.INPUT_LOCATION, location(source), 1, 0),] = computed
 
     def _results(self) -> list[tuple[str, list[int], list[int]]]:
         """Return each result's name in latency pairs, the locations that it merges with, and those that it writes."""
@@ -655,7 +661,7 @@ class _ValueBuilder:
 
     def _address_inputs(self, m: MemoryAccess, latency: int) -> list[_Input]:
         return [
-            (b.INPUT_LOCATION, location, latency)
+            (b.INPUT_LOCATION, location, latency, 0)
             for r in (m.base, m.index)
             if r is not None
             for location in self.binder.locations_of(r)
@@ -669,14 +675,14 @@ class _ValueBuilder:
         if to == _ADDRESS:
             used = [a.register for a in i.registers if a.address]
             cycles = self.latencies.write_back()
-            return [(b.INPUT_LOCATION, n, cycles) for r in used for n in self.binder.locations_of(r)]
+            return [(b.INPUT_LOCATION, n, cycles, 0) for r in used for n in self.binder.locations_of(r)]
         breaks = form is not None and form.breaks_dependency
         if breaks and not i.flags_read:
             return []
         stack = self.binder.parameters["stack_engine"]
         if to == stack and any(m.operand is None and m.base is not None and m.base.root == stack for m in i.memory):
             # push, pop, call and ret: the renamer keeps an offset to rsp, so the next one need not wait.
-            return [(b.INPUT_LOCATION, self.binder.location(stack), 0)]
+            return [(b.INPUT_LOCATION, self.binder.location(stack), 0, 0)]
         inputs: dict[tuple[int, int], int] = {}
 
         def add(kind: int, numbers: list[int], cycles: int) -> None:
@@ -695,7 +701,28 @@ class _ValueBuilder:
                     add(b.INPUT_LOCATION, [self.binder.location(location)], cycles)
         add(b.INPUT_LOCATION, old, self.latencies.between(to, to))
         add(b.INPUT_VALUE, self.loads, self._from_memory(to))
-        return [(kind, number, cycles) for (kind, number), cycles in inputs.items()]
+        early = self._read_late(inputs)
+        return [(kind, number, cycles, early.get((kind, number), 0)) for (kind, number), cycles in inputs.items()]
+
+    def _read_late(self, inputs: dict[tuple[int, int], int]) -> dict[tuple[int, int], int]:
+        """Give accumulators the full latency, and return by how much it is shorter from other accumulations."""
+        if self.accumulates < 0:
+            return {}
+        full = max(inputs.values(), default=0)
+        rule = list(self.binder.parameters["late_accumulators"].values())[self.accumulates]
+        early = {(b.INPUT_LOCATION, n): full - rule["cycles"] for n in self._accumulators() if full > rule["cycles"]}
+        inputs.update(dict.fromkeys(early, full))
+        return early
+
+    def _accumulators(self) -> set[int]:
+        """Return the locations that are read as the accumulator and as nothing else."""
+        read = [(a.operand, a.register) for a in self.i.registers if a.read and not a.address and a.operand is not None]
+        operands = {operand for operand, _ in read}
+        accumulator = 0 if 0 in operands else max(operands, default=0)
+        locations: dict[bool, set[int]] = {True: set(), False: set()}
+        for operand, register in read:
+            locations[operand == accumulator].update(self.binder.locations_of(register))
+        return locations[True] - locations[False]
 
     def _add_register_input(self, a: RegisterAccess, to: str, add: Any) -> None:
         binder, latencies = self.binder, self.latencies
@@ -730,10 +757,12 @@ class _ValueBuilder:
         """Add one value. `forward` is the class of a memory access for store forwarding."""
         k, location = self.k, self.binder.location
         k.value_kind.append(kind)
-        for input_kind, number, cycles in inputs:
+        for input_kind, number, cycles, early in inputs:
             k.input_kind.append(input_kind)
             k.input_id.append(number)
             k.input_latency.append(cycles)
+            k.input_rule.append(self.accumulates if early else -1)
+            k.input_early.append(early)
         k.input_start.append(len(k.input_id))
         k.output_location += locations
         k.output_start.append(len(k.output_location))

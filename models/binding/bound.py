@@ -153,7 +153,6 @@ PIPELINE_DEFAULTS = {
     "constants_beside": 0,
     "constants_each": 0,
     "constants_most": 0,
-    "one_a_cycle": 0,
     "ports_at_start": 0,
     "renamer_ports": 0,
     "stack_location": -1,
@@ -164,13 +163,13 @@ PIPELINE_DEFAULTS = {
 
 KERNEL_ARRAYS = (
     *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency", "forward_group", "forward_delay"),
-    *("delays_from", "delays_to", "uop_ports", "uop_cycles", "uop_kind", "value_kind", "output_location"),
-    *("input_kind", "input_id", "input_latency", "memory_of_value", "memory_base", "memory_index", "memory_scale"),
-    *("memory_displacement", "memory_size", "memory_symbol", "memory_class", "memory_elements", "memory_partial"),
-    *("affine_target", "affine_constant", "affine_term_location", "affine_term_coefficient", "entry_location"),
-    *("entry_constant", "entry_term_unknown", "entry_term_coefficient", "forward_class", "forward_cycles"),
-    *("port_delay_cycles", "port_delay_from", "port_delay_to", "aligned_value", "assumed_load", "assumed_store"),
-    "assumed_distance",
+    *("delays_from", "delays_to", "early_for", "uop_ports", "uop_cycles", "uop_kind", "value_kind", "output_location"),
+    *("input_kind", "input_id", "input_latency", "input_rule", "input_early", "memory_of_value", "memory_base"),
+    *("memory_index", "memory_scale", "memory_displacement", "memory_size", "memory_symbol", "memory_class"),
+    *("memory_elements", "memory_partial", "affine_target", "affine_constant", "affine_term_location"),
+    *("affine_term_coefficient", "entry_location", "entry_constant", "entry_term_unknown", "entry_term_coefficient"),
+    *("forward_class", "forward_cycles", "port_delay_cycles", "port_delay_from", "port_delay_to", "aligned_value"),
+    *("assumed_load", "assumed_store", "assumed_distance"),
 )
 KERNEL_STARTS = (
     *("uop_start", "value_start", "output_start", "input_start", "affine_start", "affine_term_start"),
@@ -181,7 +180,8 @@ PIPELINE_ARRAYS = (
     *("uops_mite", "uops_ms", "dsb_extra_slots", "constants", "no_lsd", "late_inputs", "merges_low", "merges_high"),
     *("uses_stack", "stack_change", "move_class", "move_from", "move_to", "move_ports", "move_latency"),
     *("general_writes", "vector_writes", "wide_memory", "vector_bits", "address_unit", "least_cycles", "port_order"),
-    *("slot_ports", "alternating", "picked_from", "queued_at", "scheduler_ports", "scheduler_entries", "lsd_unroll"),
+    *("slot_ports", "alternating", "picked_from", "queued_at", "scheduler_ports", "scheduler_entries"),
+    *("limited_ports", "limited_uops", "lsd_unroll"),
 )
 
 
@@ -297,8 +297,10 @@ class Pipeline:
     """Constants that take the place of one µop."""
     constants_most: int
     """Constants that a line holds at most, 0 for any number."""
-    one_a_cycle: int
-    """Ports that get one µop per cycle from the renamer."""
+    limited_ports: list[int]
+    """Sets of ports that get only so many µops per cycle from the renamer; they may overlap."""
+    limited_uops: list[int]
+    """The most µops per cycle for each of these sets."""
     ports_at_start: int
     renamer_ports: int
     """Ports of the µops that the renamer inserts, for the stack engine and to merge registers."""
@@ -414,6 +416,9 @@ class BoundKernel:
     entry per instruction."""
     delays_to: list[int]
     """The delays between ports that concern the instruction's inputs, as bits by number. One entry per instruction."""
+    early_for: list[int]
+    """The rules of accumulators (`input_rule`) whose inputs its results reach early, as bits by number. One entry
+    per instruction."""
 
     # --- µops
     uop_start: list[int]
@@ -445,6 +450,10 @@ class BoundKernel:
     """Index of a location, or of a VALUE_LOAD of the same instruction. One entry per input."""
     input_latency: list[int]
     """Cycles from the input to the value. One entry per input."""
+    input_rule: list[int]
+    """Rule of accumulators, by which some results arrive early; -1: none. One entry per input."""
+    input_early: list[int]
+    """Cycles by which the latency from such results is shorter. One entry per input."""
 
     # --- locations
     location_names: list[str]

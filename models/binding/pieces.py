@@ -33,10 +33,11 @@ LONGEST_JOINED = 64
 
 _ROW = (
     *("instruction_flags", "issue_slots", "retire_slots", "latency", "load_latency"),
-    *("forward_group", "forward_delay", "delays_from", "delays_to"),
+    *("forward_group", "forward_delay", "delays_from", "delays_to", "early_for"),
 )
 _PLAIN = (
     *("uop_ports", "uop_cycles", "uop_kind", "value_kind", "input_kind", "input_latency"),
+    *("input_rule", "input_early"),
     *("memory_scale", "memory_size", "memory_class", "memory_elements", "memory_partial", "affine_term_coefficient"),
 )
 _LOCATED = ("output_location", "memory_base", "memory_index", "affine_target", "affine_term_location")

@@ -126,7 +126,9 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     attributes["scheduler_entries"] = list(schedulers.values())
     attributes["register_file"] = 0
     attributes["ports_at_start"] = mask(parameters["ports_at_start"]) if parameters["ports_at_start"] else 0
-    attributes["one_a_cycle"] = mask(parameters["one_a_cycle"]) if parameters["one_a_cycle"] else 0
+    limits = parameters.get("dispatch_limits", {})
+    attributes["limited_ports"] = [mask(ports) for ports in limits]
+    attributes["limited_uops"] = list(limits.values())
     waiting = parameters.get("waiting_queue", {})
     attributes["waiting_ports"] = mask(waiting["ports"]) if waiting else 0
     attributes["waiting_entries"] = waiting["entries"] if waiting else 0

@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.model import Form, MachineModel
@@ -286,10 +287,10 @@ def rule_sides(form: Form | None, parameter: str, model: MachineModel) -> RuleSi
     cache: dict[str, RuleSides] = model.pieces.setdefault(("rules", parameter), {})
     sides = cache.get(form.key)
     if sides is None:
-        rules: Mapping[str, str] = model.parameters[parameter]
+        rules: Mapping[str, Any] = model.parameters[parameter]
+        after = [rule if isinstance(rule, str) else rule["after"] for rule in rules.values()]
         first, second = (
-            frozenset([n for n, patterns in enumerate(side) if matches(form.key, patterns)])
-            for side in (rules, rules.values())
+            frozenset([n for n, patterns in enumerate(side) if matches(form.key, patterns)]) for side in (rules, after)
         )
         sides = cache[form.key] = RuleSides(first, second)
     return sides
@@ -323,6 +324,45 @@ def find_fused_moves(
         ):
             moves.add(n)
     return frozenset(moves)
+
+
+def with_fused_prefixes(
+    kernel: KernelCode, forms: tuple[Form | None, ...], model: MachineModel
+) -> tuple[Form | None, ...]:
+    """Return the forms, with forms that cost nothing for prefixes that are fused with the next instruction.
+
+    A prefix is an instruction that copies a register to the one that the next instruction reads and writes as its first
+    operand (`movprfx`), and matches the model's parameter `prefix_fusion`.
+    """
+    if not model.parameters["prefix_fusion"]:
+        return forms
+    result = list(forms)
+    for n, (prefix, operation) in enumerate(zip(kernel.instructions, kernel.instructions[1:], strict=False)):
+        first = forms[n]
+        if (
+            first is not None
+            and rule_sides(first, "prefix_fusion", model).first
+            & rule_sides(forms[n + 1], "prefix_fusion", model).second
+            and _prefixes(prefix, operation)
+        ):
+            result[n] = _without_cost(first, model)
+    return tuple(result)
+
+
+def _prefixes(prefix: Instruction, operation: Instruction) -> bool:
+    """Return True if a prefix writes a register without reading it, and the operation reads and writes it."""
+    copies = {a.register for a in prefix.registers if a.write}
+    return copies.isdisjoint(a.register for a in prefix.registers if a.read) and copies == {
+        a.register for a in operation.registers if a.operand == 0 and a.read and a.write
+    }
+
+
+def _without_cost(form: Form, model: MachineModel) -> Form:
+    cache: dict[str, Form] = model.pieces.setdefault("prefixes", {})
+    if form.key not in cache:
+        latency = tuple([(to, source, 0) for to, source, _ in form.latency])
+        cache[form.key] = replace(form, uops=(), retire_slots=0, latency=latency)
+    return cache[form.key]
 
 
 def _continues_with_copy(move: Instruction, operation: Instruction) -> bool:

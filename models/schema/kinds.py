@@ -202,12 +202,17 @@ BY_FORMS = _table_of(
     "table: patterns of forms to number ≥ 0", lambda k: bool(k.split()), "patterns of forms", None, whole()
 )
 
-FORMS_TO_FORMS = _table_of(
-    "table: patterns of forms to patterns of forms",
-    lambda k: bool(k.split()),
-    "patterns of forms, separated by blanks",
-    None,
-    _kind("", {"type": "string"}, lambda v: isinstance(v, str), "patterns of forms, separated by blanks"),
+_PATTERNS = _kind("", {"type": "string"}, lambda v: isinstance(v, str), "patterns of forms, separated by blanks")
+
+
+def by_patterns(text: str, of: Kind) -> Kind:
+    """Return the kind of tables from patterns of forms, separated by blanks, to values of another kind."""
+    return _table_of(text, lambda k: bool(k.split()), "patterns of forms, separated by blanks", None, of)
+
+
+FORMS_TO_FORMS = by_patterns("table: patterns of forms to patterns of forms", _PATTERNS)
+ACCUMULATORS = by_patterns(
+    "table: patterns of forms to after, cycles", full_table({"after": _PATTERNS, "cycles": whole(1)})
 )
 
 # --- delays between ports --------------------------------------------------------------------------------------------

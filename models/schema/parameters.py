@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.models.schema.kinds import (
+    ACCUMULATORS,
     BY_EVENT,
     BY_FORMS,
     BY_UOPS,
@@ -92,6 +93,10 @@ class Parameters:
     forward_delays = Parameter(kind=BY_FORMS, default={}, read_by=BOUNDS, unit="cycles")
     """`{ "ADDPS_* SUBPS_*" = 1 }`: delay of results of forms that match one of the patterns, to all forms that do
     not; the forms' latencies are those within the group."""
+    late_accumulators = Parameter(kind=ACCUMULATORS, default={}, read_by=BOUNDS, unit="cycles")
+    """`{ "fmla/v*" = { after = "fmla/v* fmul/v*", cycles = 2 } }`: latency from the accumulator of forms that match the
+    key, if its value is a result of a form that matches `after`; otherwise it is as long as the longest to that result.
+    The accumulator is the first operand if the form reads and writes it, else the last one."""
     port_delays = Parameter(kind=PORT_DELAYS, default={}, read_by=BOUNDS, unit="cycles")
     """`classes = { float = "MULPS_*", simple = "PAND_*" }, rules = { "float@0,1 simple@0,1" = 1 }`: delay of
     results (negative: earlier) from forms of one class to forms of another, if the µops run on these ports. If
@@ -215,6 +220,9 @@ class Parameters:
     jump_fusion = Parameter(kind=FORMS_TO_FORMS, default={}, read_by=BINDING)
     """`{ "cmp/* adds/*" = "b.cond/*" }`: an instruction that matches the key and a conditional jump behind it that
     matches the value are one µop, wherever they are (`macro_fusion` is the like by classes, within 64 bytes)."""
+    prefix_fusion = Parameter(kind=FORMS_TO_FORMS, default={}, read_by=BINDING)
+    """`{ "movprfx/z,z" = "add/z.* mul/z.*" }`: an instruction that matches the key, and copies a register to the one
+    that the next instruction reads and writes as its first operand, costs nothing if that matches the value."""
     renamer_ports = Parameter(kind=PORTS, default="", read_by=RENAMER)
     """Ports of the µops that the renamer inserts: for the stack engine, and to merge `ah` … `dh` into their
     registers."""
@@ -272,9 +280,9 @@ class Parameters:
     wakes_early = Parameter(kind=FLAG, default=False, read_by=EXECUTION)
     """A µop that takes its port at its start (`ports_at_start`), and waits only for the result of another one a cycle
     after its start, competes with it: if that one could have started before, it takes a port for a cycle in vain."""
-    one_a_cycle = Parameter(kind=PORTS, default="", read_by=EXECUTION)
-    """Ports that get one µop a cycle at issue; a µop that finds no such port left waits, and all younger µops with
-    it."""
+    dispatch_limits = Parameter(kind=by_ports(whole(1)), default={}, read_by=EXECUTION, unit="µops a cycle")
+    """`{ "AG0" = 1, "B0,B1,S0,S1" = 4 }`: most µops a cycle that get one of these ports at issue; a port may be in
+    several sets. A µop that finds no port left waits, and all younger µops with it."""
     queued_at = Parameter(kind=by_ports(PORTS), default={}, read_by=EXECUTION)
     """`{ "AG0,AG1" = "AG0,AG1,AG2" }`: a µop for one of the first ports may wait at any of the second ones; as
     many as there are first ports start in a cycle, the oldest first, and a waiting µop holds back those behind it

@@ -68,6 +68,8 @@ class BoundBuilder:
             k.input_kind.append(m.INPUT_LOCATION if isinstance(source, str) else m.INPUT_VALUE)
             k.input_id.append(self.location(source) if isinstance(source, str) else source)
             k.input_latency.append(latency)
+            k.input_rule.append(-1)
+            k.input_early.append(0)
         k.input_start.append(len(k.input_id))
         if memory is None:
             k.memory_of_value.append(-1)
@@ -120,6 +122,7 @@ class BoundBuilder:
         k.forward_delay.append(0)
         k.delays_from.append(0)
         k.delays_to.append(0)
+        k.early_for.append(0)
 
     # --- whole instructions ---
 

@@ -197,7 +197,7 @@ def make_bound(rows: list[Row], locations: list[str]) -> BoundKernel:
     k.latency = [row.latency for row in rows]
     k.load_latency = [row.load_latency for row in rows]
     k.forward_group, k.forward_delay = [-1] * len(rows), [0] * len(rows)
-    k.delays_from, k.delays_to = [0] * len(rows), [0] * len(rows)
+    k.delays_from, k.delays_to, k.early_for = [0] * len(rows), [0] * len(rows), [0] * len(rows)
     k.uop_start, k.uop_ports, k.uop_cycles, k.uop_kind = [0], [], [], []
     for row in rows:
         for ports, kind, *cycles in row.uops:

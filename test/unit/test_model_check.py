@@ -111,7 +111,11 @@ def test_defects(tmp_path: Path, forms: str, expected: str) -> None:
         ("rob = 100\n", 'rob = 100\nalternating_ports = ["0,9"]\n', "alternating_ports names an unknown port in '0,9'"),
         ("rob = 100\n", 'rob = 100\nqueued_at = {{ "0" = "0,9" }}\n', "queued_at names an unknown port in '0,9'"),
         ("rob = 100\n", 'rob = 100\nschedulers = {{ "9" = 24 }}\n', "schedulers names an unknown port in '9'"),
-        ("rob = 100\n", 'rob = 100\none_a_cycle = "9"\n', "one_a_cycle names an unknown port in '9'"),
+        (
+            "rob = 100\n",
+            'rob = 100\ndispatch_limits = {{ "9" = 1 }}\n',
+            "dispatch_limits names an unknown port in '9'",
+        ),
         (
             "rob = 100\n",
             'rob = 100\nwaiting_queue = {{ ports = "9", entries = 64 }}\n',

@@ -24,8 +24,8 @@ BODIES = [
     "push %rax; pop %rcx; mov %ah, %dl; add %rax, %rsp; movzx %dl, %ebx; mov %rax, %r8",
     "movups -8(%rax), %xmm1; addps %xmm1, %xmm2; movups %xmm2, (%rbx); add $16, %rax",
 ]
-PORT_SETS = ("alternating", "picked_from", "queued_at", "scheduler_ports", "move_ports")
-PORT_SET = ("slot_set", "waiting_ports", "one_a_cycle", "ports_at_start", "renamer_ports")
+PORT_SETS = ("alternating", "picked_from", "queued_at", "scheduler_ports", "limited_ports", "move_ports")
+PORT_SET = ("slot_set", "waiting_ports", "ports_at_start", "renamer_ports")
 
 
 def permuted(k: b.BoundKernel, number: list[int]) -> b.BoundKernel:

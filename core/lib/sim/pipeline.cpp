@@ -55,9 +55,9 @@ void incc::validate(const Kernel &K, const Pipeline &P) {
   CheckPair("picked_from", P.PickedFrom, "queued_at", P.QueuedAt.size());
   CheckPair("queued_at", P.QueuedAt, "picked_from", P.PickedFrom.size());
   CheckPair("scheduler_ports", P.SchedulerPorts, "scheduler_entries", P.SchedulerEntries.size());
+  CheckPair("limited_ports", P.LimitedPorts, "limited_uops", P.LimitedUops.size());
   for (auto [Name, Mask] : {std::pair("slot_set", P.SlotSet),
                             {"waiting_ports", P.WaitingPorts},
-                            {"one_a_cycle", P.OneACycle},
                             {"ports_at_start", P.PortsAtStart},
                             {"renamer_ports", P.RenamerPorts}})
     if (!IsSet(Mask))

@@ -13,6 +13,7 @@ Scheduler::Scheduler(const Program &P, UopPool &Pool, PortBinder &Binder, bool U
       QueuedPorts(UnlimitedPorts || P.P.InOrder ? 0 : P.P.WaitingPorts) {
   SchedulerOf.fill(-1);
   EntriesUsed.assign(P.P.InOrder ? 0 : P.P.SchedulerPorts.size(), 0);
+  Sent.assign(P.P.InOrder ? 0 : P.P.LimitedPorts.size(), 0);
   for (size_t S = 0; S < EntriesUsed.size(); ++S)
     for (uint64_t Left = P.P.SchedulerPorts[S]; Left != 0; Left &= Left - 1)
       SchedulerOf[static_cast<size_t>(std::countr_zero(Left))] = static_cast<int32_t>(S);
@@ -20,6 +21,7 @@ Scheduler::Scheduler(const Program &P, UopPool &Pool, PortBinder &Binder, bool U
 
 void Scheduler::newCycle() {
   Binder.newCycle();
+  std::ranges::fill(Sent, 0);
   Served = 0;
 }
 
@@ -50,7 +52,9 @@ void Scheduler::bind(int32_t N, int32_t Slot) {
     }
   int32_t Port = Pool[N].Port = Binder.bind(Allowed, Slot);
   ++AtPort[static_cast<size_t>(Port)];
-  Served |= uint64_t(1) << Port & P.P.OneACycle;
+  for (size_t L = 0; L < Sent.size(); ++L)
+    if ((P.P.LimitedPorts[L] >> Port & 1) != 0 && ++Sent[L] >= P.P.LimitedUops[L])
+      Served |= P.P.LimitedPorts[L];
   int32_t S = SchedulerOf[static_cast<size_t>(Port)];
   if (S >= 0 &&
       ++EntriesUsed[static_cast<size_t>(S)] == P.P.SchedulerEntries[static_cast<size_t>(S)])

@@ -7,7 +7,7 @@
 //     then a µop is bound to a port whose scheduler has room;
 //   - perhaps a queue before some schedulers, in which µops wait in program order;
 //     these are bound to ports when they leave the queue;
-//   - perhaps ports to which the renamer binds one µop a cycle only.
+//   - perhaps sets of ports to which the renamer binds only so many µops a cycle.
 //
 // This file decides which scheduler and port a µop gets. Which of the µops at a
 // port starts is decided by OldestFirst or ProgramOrder.
@@ -51,7 +51,7 @@ public:
   /// Begins the issue of a cycle.
   void newCycle();
   /// Returns true if the schedulers take the µops of an issue slot. A scheduler that has an entry
-  /// left takes all of them.
+  /// left takes all of them, and so does a set of ports that may get another µop in this cycle.
   bool accepts(std::span<const int32_t> SlotUops) const;
   /// Takes a µop, into a scheduler or the queue.
   void enter(int32_t N, int32_t Slot);
@@ -90,7 +90,8 @@ private:
   std::array<int32_t, 64> AtPort{};
   std::vector<int32_t> EntriesUsed; ///< By scheduler.
   uint64_t Full = 0;                ///< Ports whose schedulers have no entry left.
-  uint64_t Served = 0; ///< The ports limited to one µop a cycle that got it in this cycle.
+  std::vector<int32_t> Sent;        ///< µops bound in this cycle, by limited set of ports.
+  uint64_t Served = 0;              ///< Ports in sets that have got all their µops of this cycle.
   std::deque<int32_t> Queue;
 };
 
