@@ -1,6 +1,6 @@
 """Rules of AArch64 pipelines, on text that the reader decodes.
 
-Bundles of the renamer, fused pairs, and updated addresses.
+Bundles and limits of the renamer, fused pairs, accumulators that are read late, and updated addresses.
 """
 
 from __future__ import annotations
@@ -55,6 +55,55 @@ def test_flag_writers_fuse_with_branches_behind_them() -> None:
     assert not any(f & FUSED_INTO_PREVIOUS for f in apart.instruction_flags)
     whole = bound("thunderx2t99", *ADDITIONS, "cmp x2, x3", jump_fusion={})
     assert not any(f & FUSED_INTO_PREVIOUS for f in whole.instruction_flags)
+
+
+def test_ports_get_no_more_uops_a_cycle_than_a_limit() -> None:
+    def limited(*lines: str, **limits: int) -> float:
+        named = {ports.replace("_", ","): most for ports, most in limits.items()}
+        return float(cycles("neoverse-v1", *lines, "cmp x2, x3", schedulers={}, dispatch_limits=named))
+
+    loop = [
+        f"add x{n}, x20, x21" for n in range(4, 12)
+    ]  # eight µops for S0, S1, M0, M1; cmp and the branch are one for B0, B1
+    assert limited(*loop) == limited(*loop, S0_S1_M0_M1=4) == 2
+    assert limited(*loop, B0_B1_S0_S1_M0_M1=2) == 9 / 2
+    assert 8 / 3 <= limited(*loop, S0_S1=1) < 8 / 2
+    assert limited(*loop, S0_S1=1, S1_M0_M1=1) == pytest.approx(4, 0.02)
+    assert limited(*STORES) == limited(*STORES, S0_S1_M0_M1=1)
+
+
+CHAINS = [
+    # instructions of the chain, cycles on Neoverse V1 by its guide: an accumulator is late only for some sources
+    (["fmla v0.2d, v1.2d, v2.2d"], 2),
+    (["fmla v0.2d, v0.2d, v2.2d"], 4),
+    (["fadd v0.2d, v0.2d, v3.2d", "fmla v0.2d, v1.2d, v2.2d"], 2 + 4),
+    (["fmul v0.2d, v0.2d, v3.2d", "fmla v0.2d, v1.2d, v2.2d"], 3 + 2),
+    (["fmadd d0, d1, d2, d0"], 2),
+    (["fmadd d0, d0, d2, d3"], 4),
+    (["madd x1, x2, x3, x1"], 1),
+    (["madd x1, x1, x3, x2"], 2),
+    (["mul x1, x1, x2", "madd x1, x2, x3, x1"], 2 + 2),
+    (["add x1, x1, #4", "madd x1, x2, x3, x1"], 1 + 2),
+]
+
+
+@pytest.mark.parametrize(("chain", "expected"), CHAINS)
+def test_accumulators_are_read_late_if_they_come_from_a_multiplier(chain: list[str], expected: int) -> None:
+    loop = bound("neoverse-v1", *chain, "subs x0, x0, #1")
+    assert analyze(loop).latency_bound == expected
+    assert simulate(loop).cycles_per_iteration == expected
+
+
+def test_prefixes_cost_nothing_before_an_instruction_that_takes_them() -> None:
+    taken = bound("neoverse-v1", "movprfx z0, z1", "fadd z0.d, p0/m, z0.d, z2.d", "subs x0, x0, #1")
+    assert list(taken.uop_start[:3]) == [0, 0, 1]
+    for lines in (
+        ["movprfx z0, z1", "fadd z3.d, p0/m, z3.d, z2.d"],
+        ["movprfx z0, z1", "add x3, x3, #1"],
+    ):
+        assert bound("neoverse-v1", *lines, "subs x0, x0, #1").uop_start[1] == 1, lines
+    apart = bound("neoverse-v1", "movprfx z0, z1", "fadd z0.d, p0/m, z0.d, z2.d", prefix_fusion={})
+    assert apart.uop_start[1] == 1
 
 
 @pytest.mark.parametrize("core", ["apple-m1", "cortex-a72", "neoverse-v1", "neoverse-v2", "thunderx2t99"])
