@@ -52,11 +52,12 @@ def completed(report: t.AnalysisReport, wanted: Collection[str] | None = None) -
 def _completed(unit: t.UnitReport, kernels: Sequence[t.KernelReport], version: str) -> t.UnitReport:
     """Return a unit in which these kernels are complete. Raises AnalysisError."""
     # Most reports are complete.
-    from incc.driver.pipeline import ChosenModel, WantedKernels, analyze_marked, analyze_object, report_of
+    from incc.driver.pipeline import ChosenModel, WantedKernels, analyze_marked, analyze_object
     from incc.driver.settings import REPORTED, Scope, Settings
     from incc.frontends.kept import unpack
     from incc.models.loading import load
     from incc.models.model import ModelError
+    from incc.report.build import build_report, unit_report
 
     if version != __version__:
         raise AnalysisError(f"incc {version} analysed it, but this is {__version__}; compile it again")
@@ -81,7 +82,7 @@ def _completed(unit: t.UnitReport, kernels: Sequence[t.KernelReport], version: s
         marked = analyze_marked(kept.unit, settings, None, choice, wanted)
         assert marked is not None
         result = marked
-    (made,) = report_of([result]).units
+    (made,) = build_report([unit_report(result, only_complete=True)]).units
     complete = {kernel.kernel_id: kernel for kernel in made.kernels if not kernel.incomplete}
     if missing := [kernel.name for kernel in kernels if kernel.kernel_id not in complete]:
         raise AnalysisError(f"its code in the report has no {missing[0]}")

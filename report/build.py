@@ -103,8 +103,11 @@ def unit_parts(unit_result: UnitResult) -> list[Part]:
     return parts(unit_result.results, places, lambda function: reader()(function))
 
 
-def unit_report(unit_result: UnitResult) -> t.UnitReport:
-    """Return the report on one translation unit: its compilation, its model and its kernels."""
+def unit_report(unit_result: UnitResult, only_complete: bool = False) -> t.UnitReport:
+    """Return the report on one translation unit: its compilation, its model and its kernels.
+
+    With `only_complete`, kernels that are incomplete have no hints.
+    """
     unit, model, settings = unit_result.unit, unit_result.model, unit_result.settings
     parts = unit_result.parts or unit_parts(unit_result)
     unit_result = with_fields(unit_result, parts=parts)
@@ -115,7 +118,10 @@ def unit_report(unit_result: UnitResult) -> t.UnitReport:
         written = Written(unit, model.isa, settings.syntax, settings.hex_immediates)
     build = read_build(unit, native=unit_result.chosen_by.startswith("the host"), code_isa=unit_result.model.isa)
     single = remainders(unit_result)
-    kernels = [kernel_report(unit_result, n, part, build, written, single.get(n)) for n, part in enumerate(parts)]
+    advised = [not (only_complete and result.settings.for_advice) for result in unit_result.results]
+    kernels = [
+        kernel_report(unit_result, n, part, build, written, single.get(n), advised[n]) for n, part in enumerate(parts)
+    ]
     for kernel, part in zip(kernels, parts, strict=True):
         role = part.role
         if 0 <= role.of < len(kernels):

@@ -65,6 +65,7 @@ def kernel_report(
     build: CompilerCall = ASSEMBLY,
     written: Written | None = None,
     remainder: KernelResult | None = None,
+    advised: bool = True,
 ) -> t.KernelReport:
     """Return the report on one kernel.
 
@@ -75,6 +76,7 @@ def kernel_report(
         build: the compilation of the unit.
         written: LLVM's spelling of the instructions; None to keep the assembly's.
         remainder: the loop that does the iterations that the kernel leaves over, one by one; None without one.
+        advised: True if it gets hints.
     """
     result = unit.results[number]
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
@@ -85,7 +87,7 @@ def kernel_report(
     # Without a steady state the report has no figures of one.
     steady = result.settings.steady
     bounds = verdict.bounds(result, explained=steady)
-    spread = find_range(result, ways) if steady else None
+    spread = find_range(result, ways) if steady and advised else None
     range_ = None if result.settings.for_advice else kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
@@ -142,7 +144,7 @@ def kernel_report(
         ),
         memory=_memory(moved, analysis),
         verdict=verdict.sentence(result, bounds, what_ifs) if steady else "",
-        hints=verdict.consistent(hints(result, context), result) if steady else [],
+        hints=verdict.consistent(hints(result, context), result) if steady and advised else [],
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
