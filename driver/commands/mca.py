@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -204,15 +205,19 @@ def _run(options: McaOptions, settings: Settings) -> int:
             return 0
         if "LLVM-MCA-LATENCY" in source.text and not options.given["disable-im"]:
             settings = with_values(settings, {"kernel.altered.latencies": latencies(source.text)})
-        sources = _in_parts(source, settings, options.request())
+        request = options.request()
+        sources = _in_parts(source, settings)
         if len(sources) == 1:
-            return _analyse(source, settings, options.request(), views)
-        if options.request().output and not os.path.isdir(options.request().output):
-            write_file(options.request().output, "")
-        appended = replace(options.request(), append=True)
+            return _deliver(_report(source, settings), source, settings, request, views)
+        if request.top or request.kernels or request.places or request.files:
+            report = _chosen(sources, source.name, settings, request)
+            return _deliver(report, source, settings, request, views)
+        if request.output and not os.path.isdir(request.output):
+            write_file(request.output, "")
+        appended = replace(request, append=True)
         statuses = []
         for part in sources:
-            statuses.append(_analyse(part, settings, appended, views))
+            statuses.append(_deliver(_report(part, settings), part, settings, appended, views))
             if not appended.output and not has_reader(sys.stdout):
                 break
         return max(statuses)
@@ -227,27 +232,66 @@ def _run(options: McaOptions, settings: Settings) -> int:
         return UsageError.status
 
 
-def _in_parts(source: _Source, settings: Settings, request: DeliveryRequest) -> list[_Source]:
-    """Return the parts of a large object, whose reports follow each other, so that memory does not grow with it.
+def _in_parts(source: _Source, settings: Settings) -> list[_Source]:
+    """Return the parts of a large object, so that memory does not grow with it. Other inputs are returned as they are.
 
-    Other inputs are returned as they are. Raises AnalysisError, and UsageError for what needs all kernels at once.
+    Raises AnalysisError.
     """
     parts = source.code.in_parts(settings.scope) if source.code is not None else []
-    if len(parts) <= 1:
-        return [source]
-    if request.files or request.kernels or request.places or request.top:
+    return [replace(source, name=part.name, code=part) for part in parts] if len(parts) > 1 else [source]
+
+
+def _chosen(parts: Sequence[_Source], name: str, settings: Settings, request: DeliveryRequest) -> t.AnalysisReport:
+    """Return a report on the kernels that a request chooses from all parts of an object, keeping no others in memory.
+
+    Raises AnalysisError, and UsageError for pages and graphs of all kernels.
+    """
+    if not (request.top or request.kernels or request.places or request.where):
         raise UsageError(
-            f"{source.name} is analysed in parts, as it is large; --kernel, --detail, --top, pages and graphs need "
-            "--function or --address, or incc-scan"
+            f"{name} is large; pages and graphs need a choice of kernels: --top, --kernel, --where, --function or "
+            "--address"
         )
-    return [replace(source, name=part.name, code=part) for part in parts]
+    tell(f"incc-mca: note: {name} is large, so the overview has only the kernels that are chosen\n")
+    report: t.AnalysisReport | None = None
+    for part in parts:
+        more = _report(part, settings)
+        of_cores = zip(report.units, more.units, strict=True) if report else ((None, unit) for unit in more.units)
+        units = [_joined(unit, others, name, request) for unit, others in of_cores]
+        report = selected(replace(more, units=units), request.where, request.top)
+    assert report is not None
+    return report
 
 
-def _analyse(source: _Source, settings: Settings, request: DeliveryRequest, views: Views | None) -> int:
-    """Analyse and report, and return the exit status. Raises AnalysisError."""
+def _joined(unit: t.UnitReport | None, more: t.UnitReport, name: str, request: DeliveryRequest) -> t.UnitReport:
+    """Return the report on an object's parts so far together with the chosen kernels of another part."""
+    kernels = [kernel for kernel in more.kernels if _is_chosen(kernel, more, request)]
+    if unit is None:
+        return replace(more, assembly_file=name, kernels=kernels)
+    return replace(
+        unit,
+        kernels=[*unit.kernels, *kernels],
+        left_out=[*unit.left_out, *more.left_out],
+        became_calls=[*unit.became_calls, *more.became_calls],
+        system_loops=unit.system_loops + more.system_loops,
+    )
+
+
+def _is_chosen(kernel: t.KernelReport, unit: t.UnitReport, request: DeliveryRequest) -> bool:
+    if not (request.kernels or request.places):
+        return True
+    from incc.report.source.places import is_at
+
+    return any(choice.fits(kernel) for choice in request.kernels) or any(
+        is_at(instruction, unit, place) for place in request.places for instruction in kernel.instructions
+    )
+
+
+def _deliver(
+    report: t.AnalysisReport, source: _Source, settings: Settings, request: DeliveryRequest, views: Views | None
+) -> int:
+    """Deliver a report on a source, and return the exit status."""
     from incc.driver.deliver import deliver
 
-    report = _report(source, settings)
     for note in model_notes(report):
         tell(f"incc-mca: note: {note}\n")
     if request.where and not any(unit.kernels for unit in selected(report, request.where, 0).units):

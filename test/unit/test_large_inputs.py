@@ -106,9 +106,32 @@ def test_a_report_in_parts_has_the_kernels_of_the_whole(
     assert sum(len(report["units"][0]["kernels"]) for report in reports) == count
     assert mca(["-mcpu=skylake", "--auto", "--function=sum7", str(library)]) == 0
     assert capfd.readouterr().out.count("sum7") > 0
-    assert mca(["-mcpu=skylake", "--auto", "--top=3", str(library)]) == 2
-    assert "is analysed in parts, as it is large" in capfd.readouterr().err
+    assert mca(["-mcpu=skylake", "--auto", "--html=a.html", str(library)]) == 2
+    assert "is large; pages and graphs need a choice of kernels" in capfd.readouterr().err
     assert [k.function for k in incc.analyze(library, mcpu="skylake", functions=["sum7"]).kernels] == ["sum7"]
+
+
+@pytest.mark.parametrize("choice", ["--top=3", "--kernel=sum7", "--kernel=sum7/loop1", "--where=cycles > 3"])
+def test_kernels_are_chosen_from_all_parts(
+    library: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, choice: str
+) -> None:
+    """They are those that the whole has, in one report, with pages and graphs."""
+
+    def chosen(name: str) -> list[tuple[str, float, list[str]]]:
+        files = [f"-o={tmp_path}/{name}.json", "--json", f"--graph={tmp_path}/{name}.dot", f"--html={tmp_path}/x.html"]
+        assert mca(["-mcpu=skylake", "--auto", choice, *files, str(library)]) == 0
+        (unit,) = json.loads((tmp_path / f"{name}.json").read_text())["units"]
+        assert unit["assembly_file"] == str(library)
+        kernels = [(k["kernel_id"], k["cycles"], [i["text"] for i in k["instructions"]]) for k in unit["kernels"]]
+        return [kernel for kernel in kernels if "--kernel" not in choice or kernel[0].startswith("sum7/")]
+
+    whole = chosen("whole")
+    assert whole
+    monkeypatch.setattr(parts, "PART", 1000)
+    monkeypatch.setattr(parts, "LARGE", 2000)
+    parts._kept.cache_clear()
+    assert chosen("parts") == whole
+    parts._kept.cache_clear()
 
 
 def test_a_comparison_in_parts_has_the_kernels_of_the_whole(
