@@ -43,9 +43,13 @@ def entries_of(unit: t.UnitReport) -> list[SideKernel]:
 
 
 def without_details(kernel: t.KernelReport) -> t.KernelReport:
-    """Return a kernel without its largest parts, to keep thousands of them in memory."""
+    """Return a kernel without its largest parts, to keep thousands of them in memory.
+
+    Of the chains, causes are found from the longest and from those of one instruction, such as counters.
+    """
     return replace(
         kernel,
+        chains=[chain for n, chain in enumerate(kernel.chains) if n == 0 or len(chain.instructions) == 1],
         mispredictions=None,
         cold=None,
         alignments=[],
