@@ -476,7 +476,8 @@ def _version_notes(sides: Sequence[ComparedBuild]) -> list[str]:
     versions: dict[str, dict[str, None]] = {}
     for side in sides:
         for model in side.info.models:
-            versions.setdefault(model.name, {})[model.version] = None
+            # What is added for forms that the model lacks differs between units.
+            versions.setdefault(model.name, {})[model.version.partition("~")[0]] = None
     for name, model_versions in versions.items():
         if len(model_versions) > 1:
             notes.append(

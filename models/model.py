@@ -288,9 +288,9 @@ class MachineModel:
         return MachineModel(self.header(), forms, self.files, f"{self.version}+{mark:08x}")
 
     def with_entries(self, packed: Mapping[str, bytes]) -> MachineModel:
-        """Return the same core with other entries of some forms, packed by `models.files.compile.pack`."""
+        """Return the same core with entries of forms that it lacks, packed by `models.files.compile.pack`."""
         mark = zlib.crc32(repr(sorted(packed.items())).encode())
-        return MachineModel(self.header(), {**self._forms, **packed}, self.files, f"{self.version}+{mark:08x}")
+        return MachineModel(self.header(), {**self._forms, **packed}, self.files, f"{self.version}~{mark:08x}")
 
     def header(self) -> Header:
         """Return everything of the model except its forms, as compiled tables store it."""
