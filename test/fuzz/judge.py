@@ -17,7 +17,8 @@ _CRASHES = (
     re.compile(r"^Traceback \(most recent call last\):.*?^\w[^\n]*$", re.DOTALL | re.MULTILINE),
     re.compile(r"^Exception ignored in.*", re.DOTALL | re.MULTILINE),
     re.compile(r"^Fatal Python error.*", re.DOTALL | re.MULTILINE),
-    re.compile(r"^.*(ERROR: AddressSanitizer|runtime error: ).*", re.DOTALL | re.MULTILINE),
+    # Of `^.*` without an end, each line of a long output would look for the text in all that follow.
+    re.compile(r"^[^\n]*(ERROR: AddressSanitizer|runtime error: ).*", re.DOTALL | re.MULTILINE),
 )
 _PAGES, _TABLES = (".html", ".svg"), (".csv",)
 _HARMS = (
