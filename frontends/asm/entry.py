@@ -253,10 +253,11 @@ class Follower:
         return self._resolved(value)
 
     def _resolved(self, value: Value) -> Value:
-        terms, constant = value
-        while len(terms) == 1 and terms[0][1] == 1 and constant == 0 and terms[0][0] in self._same_as:
-            terms, constant = self._same_as[terms[0][0]]
-        return terms, constant
+        while len(terms := value[0]) == 1 and terms[0][1] == 1 and value[1] == 0:
+            if (other := self._same_as.get(terms[0][0])) is None:
+                break
+            value = other
+        return value
 
     def _meet(self, blocks: Sequence[int], place: str, name: str) -> Value:
         """Return the value that a place has at the end of all these blocks, else the unknown `name`.
@@ -296,21 +297,22 @@ class Follower:
 
     def _start(self, b: int, place: str) -> Value:
         key = b, place
-        if key not in self._at_start:
-            name = f"{place} before block {b}"
-            # If blocks form a cycle, the place has this value on the way round.
-            self._at_start[key] = _unknown(name)
-            self._open[name] = None
-            blocks = self._before.predecessors[b]
-            if len(blocks) == 1 and blocks[0] >= 0:
-                value = self._at(blocks[0], len(self._block(blocks[0]).code), place)
-            else:
-                value = self._meet(blocks, place, name)
-            self._at_start[key] = value
-            del self._open[name]
-            if value != _unknown(name):
-                self._same_as[name] = value
-        return self._at_start[key]
+        if (value := self._at_start.get(key)) is not None:
+            return value
+        name = f"{place} before block {b}"
+        # If blocks form a cycle, the place has this value on the way round.
+        unknown = self._at_start[key] = _unknown(name)
+        self._open[name] = None
+        blocks = self._before.predecessors[b]
+        if len(blocks) == 1 and blocks[0] >= 0:
+            value = self._at(blocks[0], len(self._block(blocks[0]).code), place)
+        else:
+            value = self._meet(blocks, place, name)
+        self._at_start[key] = value
+        del self._open[name]
+        if value != unknown:
+            self._same_as[name] = value
+        return value
 
     def _at(self, b: int, position: int, place: str) -> Value:
         """Return the value of a place before the instruction at `position` in block b."""
