@@ -9,13 +9,16 @@ OSACA comes with, which are somewhere in the folder KERNELS.
 `bench/chains.py thesis DIR`: `DIR/table_b1.csv` and the marked files beside it are those of Laukemann's thesis (2020,
 Table B.1), 51 kernels with the CP and LCD of OSACA 0.3. What is known of that version's latencies is in `OSACA_03`.
 
-A difference is classified by computing OSACA's figure anew, from the registers that incc decodes, OSACA's latencies and
-its rules. If that does not give OSACA's figure, the two tools see other dependencies: the class is "dependencies".
-Or, if the figure is the one that follows if the first operand of an instruction that incc reads counts as only written,
-which is what OSACA assumes of instructions that its table of operands lacks, the class is "operands of" that one.
-Otherwise the rules are dropped one by one, in the order of `RULES`; each one whose absence changes the figure is a
-class of the difference. If the last figure is not yet incc's, another class is "latencies of" the instructions on
-incc's path or chain to which OSACA gives other ones. `-v` prints each kernel that differs.
+The first columns count equal figures, each tool with its own latencies. "Same chains" compares like with like: incc's
+dependency graph (the core's own) is evaluated with OSACA's latencies, and OSACA's figure is computed anew from the
+registers that incc decodes, its latencies and, one by one, its rules (`RULES`). If both computations agree without the
+rules, and with them give OSACA's figure, incc has found each of its dependencies.
+
+A difference is classified by these steps. The rules whose absence changes the figure are classes of it, and so are
+"latencies" if incc's graph gives another figure with incc's own. The class "operands of" an instruction says that
+OSACA's figure follows if the first operand counts as only written, which is what OSACA assumes of instructions that
+its table of operands lacks. Anything else is the class "dependencies". `-v` prints each kernel that differs. The last
+table lists the instructions on incc's paths and chains whose latencies differ.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from incc.driver.pipeline import AnalysisError, decode_unit, find_regions, read_
 from incc.driver.settings import Scope
 from incc.frontends.kernel import Instruction
 from incc.frontends.unit import Unit
+from incc.models.binding import bound as b
 from incc.models.binding.bind import bind
 from incc.models.loading import load
 
@@ -46,7 +50,7 @@ RULES = {
     "no flags": "flags carry no dependency",
     "no predicates": "predicates carry no dependency",
     "load as a whole": "where it has no figures for a form of a load, the written-back base waits for the loaded value",
-    "store as a whole": "in the LCD, too, the base that a store writes back waits for the stored data",
+    "store as a whole": "the base that a store writes back is ready its own latency after the stored data",
     "last latency": "the path ends with the whole latency of its last instruction, even of a store",
 }
 """OSACA's rules that incc does not have."""
@@ -59,8 +63,11 @@ OSACA_03 = {
 OSACA = {"a64fx": "A64FX", "thunderx2t99": "TX2", "neoverse-v2": "V2", "neoverse-n1": "N1", "cortex-a72": "A72"}
 OSACA |= {"apple-m1": "M1", "tsv110": "TSV110"}
 """OSACA's names of cores."""
+SCALE = 4
+"""Parts of a cycle in which the latencies of a peer are passed to the core, which has whole numbers."""
 WRITE_BACK = {"cortex-a72": 3}
 """OSACA's latency of a write-back where it is not 1 (`p_index_latency`)."""
+FIGURES = ("cp", "lcd")
 THESIS = {"TX2": "thunderx2t99", "CSX": "cascadelake", "ZEN": "znver1"}
 
 
@@ -101,6 +108,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """incc finds a load of a value that the kernel stores."""
     unknown: bool
     """One of the tools has no figures for an instruction."""
+    forms: tuple[str, ...]
+    """The form of each instruction."""
+    bound: b.BoundKernel
 
 
 # --- a peer's figures, computed anew ---------------------------------------------------------------------------------
@@ -156,32 +166,30 @@ class Graph:
         self.rules = rules
         self.stores = [any(m.store for m in i.memory) for i in instructions]
 
-    def starts(self, origin: tuple[int, bool] | None, whole: bool) -> dict[tuple[int, bool], float]:
-        """Return when the nodes that depend on `origin` start, or all nodes for None.
-
-        With `whole` the base that a store writes back waits for the stored data.
-        """
+    def starts(self, origin: tuple[int, bool] | None) -> dict[tuple[int, bool], float]:
+        """Return when the nodes that depend on `origin` start, or all nodes for None."""
         starts: dict[tuple[int, bool], float] = {}
         for n in range(2 * self.count):
-            own, loads = n % self.count, self.latencies.loads[n % self.count]
+            own = n % self.count
             for back in (False, True):
-                times = [loads if origin is None else 0.0] if origin in (None, (n, back)) else []
+                # What is written back waits for the address alone, or for all that the instruction waits for.
+                whole = not back or ("store as a whole" if self.stores[own] else "load as a whole") in self.rules
+                loads = self.latencies.loads[own] * whole
+                times = [loads * (origin is None)] if origin in (None, (n, back)) else []
                 for each in self.inputs[n]:
                     before = starts.get((each.producer, each.written_back))
-                    if before is None or (back and not whole and self.stores[own] and not each.addresses):
-                        continue
-                    latency = self.latencies.of[each.producer % self.count]
-                    latency = self.latencies.write_back if each.written_back else latency
-                    waits = each.addresses and (not back or "load as a whole" in self.rules)
-                    times.append(before + latency + loads * waits)
-                if back and whole and (self.stores[own] or "load as a whole" in self.rules) and (n, False) in starts:
-                    times.append(starts[n, False])
+                    if before is not None and (whole or each.addresses):
+                        latency = self.latencies.of[each.producer % self.count]
+                        latency = self.latencies.write_back if each.written_back else latency
+                        times.append(before + latency + loads * each.addresses)
+                if back and (n, False) in starts and (whole or (self.stores[own] and origin is None)):
+                    times.append(starts[n, False] - self.latencies.write_back * (not whole))
                 if times:
                     starts[n, back] = max(times)
         return starts
 
     def critical_path(self) -> float:
-        starts = self.starts(None, True)
+        starts = self.starts(None)
         ends = [(starts[n, False], n) for n in range(self.count)]
         if "last latency" not in self.rules:
             return max(start + self.latencies.of[n] * (not self.stores[n]) for start, n in ends)
@@ -195,7 +203,7 @@ class Graph:
         longest = 0.0
         for n in range(self.count):
             for back in (False, True):
-                starts = self.starts((n, back), "store as a whole" in self.rules)
+                starts = self.starts((n, back))
                 longest = max(longest, starts.get((n + self.count, back), 0.0))
         return longest
 
@@ -211,43 +219,104 @@ def figures(
     return Figures(graph.critical_path(), graph.carried())
 
 
-def classes(case: Case, what: str) -> list[str]:
-    """Return the classes of the difference in a figure ("cp" or "lcd")."""
-    peers = case.latencies
-    if peers is None:
-        return ["not classified"]
+def with_peers_latencies(case: Case, peers: Latencies) -> Figures:
+    """Return the figures of incc's own dependency graph with a peer's latencies."""
+    k = b.BoundKernel()
+    for name in b.BoundKernel.__slots__:
+        setattr(k, name, getattr(case.bound, name))
+    none = [0] * len(case.instructions)
+    k.forward_group, k.forward_delay, k.delays_from, k.delays_to = [-1] * len(none), none, none, none
+    k.input_latency = [0] * len(k.input_id)
+    for n, i in enumerate(case.instructions):
+        base = {a.register.root for a in i.registers if a.address and a.write}
+        computes = any(m.load for m in i.memory) and peers.loads[n] == 0
+        for value in range(k.value_start[n], k.value_start[n + 1]):
+            outputs = k.output_location[k.output_start[value] : k.output_start[value + 1]]
+            cycles = 0.0 if computes else peers.of[n]
+            if k.value_kind[value] == b.VALUE_STORE:
+                cycles = 0.0
+            elif k.value_kind[value] == b.VALUE_LOAD:
+                cycles = peers.loads[n] or peers.of[n]
+            elif {k.location_names[x] for x in outputs} & base:
+                cycles = peers.write_back
+            for at in range(k.input_start[value], k.input_start[value + 1]):
+                k.input_latency[at] = round(cycles * SCALE)
+    found = core.analyze(k)
+    return Figures(found.critical_path_cycles / SCALE, float(found.latency_bound) / SCALE)
 
-    def computed(rules: Iterable[str], overwrites: frozenset[str] = frozenset()) -> float:
-        return float(getattr(figures(case.instructions, peers, rules, overwrites), what))
 
-    value = getattr(case.peer, what)
-    found: list[str] = []
-    if computed(RULES) != value:
-        updating = dict.fromkeys(
-            i.mnemonic for i in case.instructions if any(a.operand == 0 and a.read for a in i.registers)
-        )
-        for names in (*([name] for name in updating), list(updating)):
-            if computed(RULES, frozenset(names)) == value:
-                found.append("operands of " + ", ".join(names))
-                value = computed(RULES)
-                break
-        else:
+class Comparison(msgspec.Struct, frozen=True):
+    """The steps from one of incc's figures to the peer's."""
+
+    own: float
+    peer: float
+    graph: float
+    """The figure of incc's dependency graph with the peer's latencies."""
+    plain: float
+    """The figure computed anew with the peer's latencies, without its rules."""
+    ruled: float
+    """The figure computed with the peer's latencies and all of its rules."""
+    rules: tuple[str, ...]
+    """The rules that matter: without each of them the figure is another one."""
+    operands: tuple[str, ...]
+    """Instructions whose first operand the peer takes for only written, if that alone explains its figure."""
+
+    @property
+    def same(self) -> bool:
+        """True if the graphs agree: with equal latencies the figures are equal, up to the peer's rules."""
+        return self.graph == self.plain and self.peer in (self.plain, self.ruled)
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes of the difference."""
+        if not self.same and not self.operands:
             return ["dependencies"]
-    remaining = list(RULES)
+        found = [] if self.plain == self.peer else [*self.rules]
+        if self.operands:
+            found.insert(0, "operands of " + ", ".join(self.operands))
+        return [*found, "latencies"] if self.own != self.graph else found
+
+
+def compare(case: Case, peers: Latencies, what: str) -> Comparison:
+    """Compare a figure ("cp" or "lcd")."""
+
+    def computed(rules: Iterable[str], overwrites: Iterable[str] = ()) -> float:
+        return float(getattr(figures(case.instructions, peers, rules, frozenset(overwrites)), what))
+
+    peer, ruled = getattr(case.peer, what), computed(RULES)
+    value, rules, remaining = ruled, [], list(RULES)
     for rule in RULES:
         remaining.remove(rule)
         without = computed(remaining)
         if without != value:
-            found.append(rule)
+            rules.append(rule)
         value = without
-    if value == getattr(case.own, what):
-        return found
-    other = {
-        case.instructions[n].mnemonic
-        for n in sorted(case.path)
-        if case.own_latencies[n] != peers.of[n] + peers.loads[n]
-    }
-    return [*found, "latencies of " + (", ".join(sorted(other)) or "write-backs and branches")]
+    operands: tuple[str, ...] = ()
+    if peer not in (value, ruled):
+        updating = dict.fromkeys(
+            i.mnemonic for i in case.instructions if any(a.operand == 0 and a.read for a in i.registers)
+        )
+        candidates = [*((name,) for name in updating), tuple(updating)]
+        operands = next((names for names in candidates if computed(RULES, names) == peer), ())
+    return Comparison(
+        own=getattr(case.own, what),
+        peer=peer,
+        graph=getattr(with_peers_latencies(case, peers), what),
+        plain=value,
+        ruled=ruled,
+        rules=tuple(rules),
+        operands=operands,
+    )
+
+
+def other_latencies(case: Case, peers: Latencies) -> list[str]:
+    """Return the instructions on incc's path or longest chain that have other latencies in both tools."""
+    found: dict[str, None] = {}
+    for n in sorted(case.path):
+        form, own, peer = case.forms[n], case.own_latencies[n], peers.of[n] + peers.loads[n]
+        if own != peer and not any(m.store for m in case.instructions[n].memory):
+            found[f"{form}: incc {own:g}, OSACA {peer:g}"] = None
+    return list(found)
 
 
 # --- kernels ---------------------------------------------------------------------------------------------------------
@@ -274,6 +343,8 @@ def case_of(name: str, text: str, cpu: str, peer: Figures, latencies: Latencies 
         path=(*found.critical_path_instructions, *(s.producer for c in found.chains[:1] for s in c.steps)),
         through_memory=any(e.location < 0 and e.producer != e.consumer for e in found.edges),
         unknown=unknown or None in forms,
+        forms=tuple(i.form for i in kernel.instructions),
+        bound=bound,
     )
 
 
@@ -361,29 +432,48 @@ def latencies_of_version_03(case: Case, table: Mapping[str, float]) -> Latencies
 
 def table(cases: Sequence[Case], verbose: bool) -> None:
     """Print the agreement and the classes of the differences, and with `verbose` each kernel that differs."""
-    print(f"{'core':<14}{'kernels':>8}{'known':>7}{'memory':>8}{'compared':>10}{'CP equal':>10}{'LCD equal':>11}")
+    compared = [case for case in cases if not case.unknown and not case.through_memory]
+    results = [
+        {what: compare(case, case.latencies, what) for what in FIGURES} if case.latencies is not None else {}
+        for case in compared
+    ]
+    print(f"{'':<39}{'own figures':>16}{'same chains':>16}")
+    print(f"{'core':<14}{'kernels':>8}{'known':>7}{'compared':>10}" + f"{'CP':>10}{'LCD':>6}" * 2)
     for cpu in [*dict.fromkeys(case.cpu for case in cases), ""]:
         of_core = [case for case in cases if cpu in ("", case.cpu)]
-        known = [case for case in of_core if not case.unknown]
-        compared = [case for case in known if not case.through_memory]
-        equal = [
-            sum(getattr(case.own, what) == getattr(case.peer, what) for case in compared) for what in ("cp", "lcd")
-        ]
-        numbers = f"{len(of_core):>8}{len(known):>7}{len(known) - len(compared):>8}{len(compared):>10}"
-        print(f"{cpu or 'all':<14}{numbers}{equal[0]:>10}{equal[1]:>11}")
-    for what in ("cp", "lcd"):
-        counts: Counter[str] = Counter()
-        for case in cases:
-            own, peer = getattr(case.own, what), getattr(case.peer, what)
-            if case.unknown or own == peer:
-                continue
-            found = "memory" if case.through_memory else " + ".join(classes(case, what))
-            counts[re.sub(r"latencies of .*", "latencies", found)] += 1
-            if verbose:
-                print(f"{what.upper():<4} {case.name:<34} incc {own:>6g}  OSACA {peer:>6g}  {found}")
-        print(f"\n{what.upper()} differs:")
-        for name, count in counts.most_common():
-            print(f"{count:>6}  {name}")
+        rows = [(case, result) for case, result in zip(compared, results, strict=True) if cpu in ("", case.cpu)]
+        counts = [len(of_core), sum(not case.unknown for case in of_core), len(rows)]
+        counts += [sum(getattr(case.own, what) == getattr(case.peer, what) for case, _ in rows) for what in FIGURES]
+        counts += [sum(what in result and result[what].same for _, result in rows) for what in FIGURES]
+        print(
+            f"{cpu or 'all':<14}" + "".join(f"{n:>{w}}" for n, w in zip(counts, (8, 7, 10, 10, 6, 10, 6), strict=True))
+        )
+    differing = [differences(what, compared, results, verbose) for what in FIGURES]
+    print("\nOther latencies on paths and chains that differ:")
+    for text, count in sorted(sum(differing, Counter()).items()):
+        print(f"{count:>6}  {text}")
+
+
+def differences(
+    what: str, cases: Sequence[Case], results: Sequence[Mapping[str, Comparison]], verbose: bool
+) -> Counter[str]:
+    """Print the classes of the differences in a figure, and return the latencies that differ, with their numbers."""
+    counts: Counter[str] = Counter()
+    forms: Counter[str] = Counter()
+    for case, result in zip(cases, results, strict=True):
+        own, peer = getattr(case.own, what), getattr(case.peer, what)
+        if own == peer:
+            continue
+        found = result[what].classes if what in result else ["not classified"]
+        counts[" + ".join(found)] += 1
+        if "latencies" in found and case.latencies is not None:
+            forms.update(f"{case.cpu}: {text}" for text in other_latencies(case, case.latencies))
+        if verbose:
+            print(f"{what.upper():<4} {case.name:<34} incc {own:>6g}  OSACA {peer:>6g}  {' + '.join(found)}")
+    print(f"\n{what.upper()} differs:")
+    for name, count in counts.most_common():
+        print(f"{count:>6}  {name}")
+    return forms
 
 
 def main() -> int:

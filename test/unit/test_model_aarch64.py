@@ -93,6 +93,34 @@ def test_loads_with_write_back() -> None:
     assert imported(row)["ldp/x,x,[x],#"]["latency"] == "0,1<m:0 m<a:4 a<a:1"
 
 
+def test_write_back_takes_an_addition_whatever_the_access_takes() -> None:
+    rows = [
+        record("ldr\tx1, [x6, #8]", ["X1", "X6", ""], 1, [4], load=True),
+        record("ldr\tx1, [x6], #8", ["X6", "X1", "X6", ""], 2, [5, 5], load=True),
+        record("str\tx1, [x6], #8", ["X6", "X1", "X6", ""], 1, [0], store=True),
+    ]
+    forms = imported(*rows, record("ldr\tx1, [x6]", ["X1", "X6", ""], 1, [4], load=True))
+    assert forms["ldr/x,[x],#"]["latency"] == "0<m:0 m<a:4 a<a:1"
+    assert forms["str/x,[x],#"]["latency"] == "a<a:1 M<0:0"
+    in_order = llvm_aarch64.import_cpu("test", [json.dumps(PROCESSOR), *rows], parameters={"in_order": True}).forms
+    assert in_order["str/x,[x],#"][()]["latency"] == "a<a:0 M<0:0"
+
+
+def test_loads_take_what_the_guide_says_at_least() -> None:
+    rows = [json.dumps(PROCESSOR), record("ldr\tx1, [x6]", ["X1", "X6", ""], 1, [4], load=True)]
+    forms = llvm_aarch64.import_cpu("test", rows, parameters={"load_latency": {"gpr": 5, "simd": 8}}).forms
+    assert forms["ldr/x,[x]"][()]["latency"] == "0<m:0 m<a:5"
+
+
+def test_operands_are_those_that_the_text_reads() -> None:
+    """`mov v1.16b, v6.16b` is `orr` with one register twice; `fadda` names its accumulator twice."""
+    moved = record("mov\tv1.16b, v1.16b", ["Q1", "Q1", "Q1"], 1, [2], coincide=True)
+    summed = record("fadda\td1, p0, d1, z6.d", ["D1", "P0", "D1", "Z6"], 1, [8])
+    forms = imported(moved, summed)
+    assert forms["mov/v.16b,v.16b"]["latency"] == "0<1:2"
+    assert forms["fadda/d,p,d,z.d"]["latency"] == "0<1,2,3:8"
+
+
 def test_atomic_operations_are_made_from_exclusive_loads_and_stores() -> None:
     load = {"resources": [{"name": "L", "members": ["N1UnitL01"], "cycles": 1}], "load": True}
     store = {"resources": [{"name": "L", "members": ["N1UnitL01"], "cycles": 1}], "store": True}

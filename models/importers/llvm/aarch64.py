@@ -10,12 +10,13 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
+from incc.frontends.aarch64.decode import decode
 from incc.frontends.aarch64.forms import form_of
-from incc.frontends.isa import split_operands
 from incc.models.files.source import Conditions, Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
 from incc.models.notation import latency_by_pair, port_set_name, read_usage, write_latency, write_usage
@@ -58,6 +59,9 @@ _CYCLONE_WHOLES = {
 # Software Optimization Guides, “Dispatch constraints”).
 _TWO_UOPS_A_MACRO_OP = ("neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v2")
 
+# The second of a pair, after `aese` and `aesd`.
+_FUSED = re.compile(r"aesi?mc\b")
+
 # Where LLVM counts two or three µops for any instruction, an addition too; the µops are those on ports.
 _UOPS_ON_PORTS = ("thunderx2t99",)
 
@@ -81,10 +85,13 @@ class Ports(msgspec.Struct, frozen=True):
         return tuple(sorted(ports))
 
 
-def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Imported:
+def import_cpu(
+    cpu: str, lines: Iterable[str], keep_going: bool = False, parameters: Mapping[str, Any] = MappingProxyType({})
+) -> Imported:
     """Return the figures of all forms from the output of `llvm_sched aarch64 CPU --enumerate`.
 
-    Raises ImportFailed at a malformed record, or with `keep_going` skips and lists it.
+    `parameters` are those in the part of the model that is written by hand. Raises ImportFailed at a malformed record,
+    or with `keep_going` skips and lists it.
     """
     rows = iter(lines)
     place = f"llvm_sched {cpu}:1"
@@ -131,6 +138,8 @@ def import_cpu(cpu: str, lines: Iterable[str], keep_going: bool = False) -> Impo
         full.setdefault(key, {})[conditions] = fields
     result: Forms = {key: reduced(entries) for key, entries in full.items()}
     result |= _unfinished_loads(result)
+    result |= _addresses_apart(result, bool(parameters.get("in_order")))
+    result |= _known_loads(result, parameters.get("load_latency", {}))
     result = {**_alike((form_of(text)[0] for text, _ in unmatched), result), **result}
     note = f"{len(several)} forms stand for instructions with different figures, the first was taken"
     return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped, notes=[note] * bool(several))
@@ -149,6 +158,43 @@ def _unfinished_loads(forms: Forms) -> Forms:
         pairs["m", "a"] = latency_by_pair(forms[other][()]["latency"])["m", "a"]
         latency = write_latency((*pair, cycles) for pair, cycles in pairs.items())
         made[key] = {**entries, (): {**entries[()], "latency": latency, "derived": f"latency as {other}"}}
+    return made
+
+
+def _addresses_apart(forms: Forms, in_order: bool) -> Forms:
+    """Return the forms that write an address back, with the latencies of an addition and of the access without it.
+
+    Some models give both results the latency of the whole instruction, or none to the new address of a store. In-order
+    models state it from stage to stage.
+    """
+    made: Forms = {}
+    for key, entries in forms.items():
+        fields = entries.get((), {})
+        pairs = latency_by_pair(fields.get("latency", ""))
+        # The new address of an authenticated load is the authenticated one.
+        if ("a", "a") not in pairs or in_order or key.startswith("ldra"):
+            continue
+        old, pairs["a", "a"] = dict(pairs), 1
+        without = re.sub(r"(?<=\])!|(?<=\]),(?:#|x)$", "", key)
+        access = latency_by_pair(forms.get(without, {}).get((), {}).get("latency", ""))
+        if ("m", "a") in pairs and ("m", "a") in access:
+            pairs["m", "a"] = access["m", "a"]
+        if pairs != old:
+            made[key] = {**entries, (): {**fields, "latency": write_latency((*p, c) for p, c in pairs.items())}}
+    return made
+
+
+def _known_loads(forms: Forms, least: Mapping[str, int]) -> Forms:
+    """Return the loads that LLVM's model has as faster than the core's guide has them, by kind of register."""
+    made: Forms = {}
+    for key, entries in forms.items():
+        match = re.match(r"ld[^/]*/\{?([a-z])", key)
+        kind = {"w": "gpr", "x": "gpr", "z": "sve", "p": "sve"}.get(match[1], "simd") if match else ""
+        fields = entries.get((), {})
+        pairs = latency_by_pair(fields.get("latency", ""))
+        if pairs.get(("m", "a"), least.get(kind, 0)) < least.get(kind, 0):
+            pairs["m", "a"] = least[kind]
+            made[key] = {**entries, (): {**fields, "latency": write_latency((*p, c) for p, c in pairs.items())}}
     return made
 
 
@@ -257,14 +303,15 @@ def entry(text: str, data: Mapping[str, Any], ports: Ports, uops_a_slot: int = 1
 
 def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     """Return the latency pairs: LLVM's latency of each result, less the read-advance of each input."""
-    names = _operand_names(text)
+    read, written = _operand_names(text)
     operands, defs = data["operands"], int(data["defs"])
-    targets = _named(operands[:defs], data["writes"], names)
-    sources = _named(operands[defs:], data["reads"], names)
+    targets = _named(operands[:defs], data["writes"], written)
+    sources = _named(operands[defs:], data["reads"], read)
     # Some registers besides the usual ones (the first-fault register) count as memory for LLVM.
-    loads = bool(data["load"]) and ("a" in names.values() or text.startswith("ld"))
+    addressed = any("a" in operands for operands in read.values())
+    loads = bool(data["load"]) and (addressed or text.startswith("ld"))
     pairs = _register_pairs(data, targets, sources, loads)
-    if data["store"] and "a" in names.values():
+    if data["store"] and addressed:
         pairs.update({("M", source): 0 for _, source in sources if source not in ("a", "flags")})
         if loads:
             # Atomic operations: the new value is computed when the old one is there.
@@ -278,11 +325,12 @@ def latencies(text: str, data: Mapping[str, Any]) -> list[tuple[str, str, int]]:
     ]
 
 
-def _named(registers: Sequence[str], implicit: Sequence[str], names: Mapping[str, str]) -> list[tuple[int, str]]:
+def _named(
+    registers: Sequence[str], implicit: Sequence[str], names: Mapping[str, Sequence[str]]
+) -> list[tuple[int, str]]:
     """Return (LLVM's number, name in latencies) of registers and flags; `names` are those of registers in the text."""
-    explicit = [(n, names.get(_root(register), "")) for n, register in enumerate(registers) if register]
-    flags = [(n, "flags") for n, register in enumerate(implicit, len(registers)) if register == "NZCV"]
-    return [(n, name) for n, name in explicit + flags if name]
+    explicit = [(n, name) for n, register in enumerate(registers) for name in names.get(_root(register), ())]
+    return explicit + [(n, "flags") for n, register in enumerate(implicit, len(registers)) if register == "NZCV"]
 
 
 def _register_pairs(
@@ -307,29 +355,26 @@ def _register_pairs(
                 continue
             merged = loads and source == to != "a"
             late = advance.get((use, min(n, len(results) - 1)), 0)
-            # A model that lets an input be as late as the result means that it is forwarded in time for the next cycle.
-            cycles = 1 if merged else max(latency - late, min(latency, 1))
+            # A model that lets an input be as late as the result means that it is forwarded in time for the next cycle,
+            # except for instructions that are fused with the one before.
+            cycles = 1 if merged else max(latency - late, 0 if _FUSED.match(data["key"]) else min(latency, 1))
             pairs[to, source] = max(cycles, pairs[to, source])
     return pairs
 
 
-def _operand_names(text: str) -> dict[str, str]:
-    """Map the root of each register in the text to the operand's name in latencies.
+def _operand_names(text: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Map the root of each register in the text to its operands' names in latencies, if they are read or written.
 
-    Its number, or "a" in an address.
+    A name is the operand's number, or "a" in an address.
     """
-    _, _, rest = text.strip().replace("\t", " ").partition(" ")
-    names: dict[str, str] = {}
-    address = False
-    for n, operand in enumerate(split_operands(rest.lower())):
-        address = address or operand.startswith("[")
-        registers = re.findall(r"\b(?:[wxbhsdqvzp]\d+|[wx]zr|w?sp)\b", operand)
-        if "-" in operand and operand.startswith("{"):
-            stem, (first, last) = registers[0][0], (int(r[1:]) for r in registers)
-            registers = [f"{stem}{k % 32}" for k in range(first, last + 1)]
-        for register in registers:
-            names.setdefault(_root(register.upper()), "a" if address else str(n))
-    return names
+    read: dict[str, list[str]] = {}
+    written: dict[str, list[str]] = {}
+    for access in decode(text).registers:
+        implicit = access.operand is None
+        name = "a" if access.address else access.register.root if implicit else str(access.operand)
+        for names in (read,) * access.read + (written,) * access.write:
+            names.setdefault(_root(access.register.root), []).append(name)
+    return read, written
 
 
 def _root(name: str) -> str:

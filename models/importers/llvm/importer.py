@@ -85,7 +85,8 @@ def import_forms(request: ImportRequest) -> Imported:
     options = request.options
     if request.isa == "aarch64":
         lines = run(options.cpu, [], options.llvm_config, "aarch64", "--enumerate")
-        return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going)
+        parameters = request.chain[0].data.get("parameters", {}) if request.chain else {}
+        return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going, parameters)
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
     header, _ = read_header(request.chain)

@@ -32,6 +32,8 @@ _PORTS = {
 }
 
 
+# These cores copy the element first (A64FX Microarchitecture Manual: two µops, 6 and 9 cycles).
+_ELEMENTS_APART = ("a64fx",)
 # OSACA gives every load of this core a µop of an integer pipe. The descriptions that the vendor contributed to GCC
 # (thunderx2t99.md) and LLVM have one only for an index, and the thesis' DAXPY is faster than such µops permit.
 _WITHOUT_INTEGER_UOP = {"thunderx2t99": (re.compile(r"ldu?[rp]/[^\[]*\[x(,#)?\]"), "1*P012+")}
@@ -49,7 +51,7 @@ def import_files(paths: Sequence[str], core: str, forms: Forms, keep_going: bool
     by_name: dict[str, list[tuple[str, list[str]]]] = {}
     for form in forms:
         mnemonic, _, shapes = form.partition("/")
-        if "[z." not in shapes and "{" not in shapes:
+        if "[z." not in shapes and "{" not in shapes and not (core in _ELEMENTS_APART and shapes.endswith("[]")):
             by_name.setdefault(mnemonic, []).append((form, _split(shapes)))
     result: Forms = {}
     unmatched: list[tuple[str, str]] = []
@@ -217,7 +219,7 @@ def _load(form: str, existing: Entry, forms: Forms, table: dict[str, int]) -> En
     latency = pairs.get(("m", "a"))
     plain = "ld1d/{z.d*1},p/z,[x,#,vl]" if kind == "z" else f"ldr/{'q' if kind == 'v' else kind},[x,#]"
     base = latency_by_pair(forms.get(plain, {}).get((), {}).get("latency", "")).get(("m", "a"))
-    if not mnemonic.startswith("ld") or kind not in table or latency is None or base is None:
+    if not mnemonic.startswith("ld") or "derived" in existing or kind not in table or latency is None or base is None:
         return None
     cycles = table[kind] + max(0, latency - base)
     if cycles == latency:
