@@ -4,6 +4,7 @@
 
 #include "files.h"
 
+#include <cstdlib>
 #include <string_view>
 
 #include <sys/resource.h>
@@ -81,9 +82,21 @@ bool filesMayBeCutOff(const std::string &Place) {
          static_cast<unsigned long long>(Space.f_bavail) * Space.f_frsize < Enough;
 }
 
+/// Renames the variables from which even an isolated interpreter takes the place of its modules.
+/// incc-build gives them back to the build (driver/commands/build.py).
+void hideVariables() {
+  for (std::string Name : {"PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__"}) {
+    if (const char *Value = std::getenv(Name.c_str())) {
+      setenv(("INCC_HIDDEN_" + Name).c_str(), Value, /*overwrite=*/1);
+      unsetenv(Name.c_str());
+    }
+  }
+}
+
 /// Returns a command that runs a Python program with the package's folder in sys.path. The
 /// interpreter ignores its environment variables and the working directory.
 Words isolated(const Python &Python, const std::string &Program, const Words &Rest) {
+  hideVariables();
   // A user who interrupts a command before it can clean up should see no traceback.
   std::string Start = "import signal, sys\n"
                       "if signal.getsignal(signal.SIGINT) == signal.default_int_handler:\n"

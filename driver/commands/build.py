@@ -189,7 +189,8 @@ def _environment(
     options: argparse.Namespace, queue: Queue, given: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the build's environment, and notes on it. Raises OSError."""
-    environment = dict(given)
+    # The launcher hides some variables from Python (front/python.cpp).
+    environment = {name.removeprefix("INCC_HIDDEN_"): value for name, value in given.items()}
     notes: list[str] = []
     incc = incc_program()
     links = make_links(given, incc, queue)

@@ -54,6 +54,13 @@ class Surroundings:
             "PYTHONBREAKPOINT": "os.abort",
             "PYTHONPROFILEIMPORTTIME": "1",
         }
+        environment = folder / "environment"
+        shutil.copytree(folder / "user", environment)
+        (environment / "pyvenv.cfg").write_text("home = /no/where\n")
+        self.of_interpreters = dict.fromkeys(
+            ("PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__"), str(environment / "bin/python3")
+        )
+        """Variables that name another interpreter, which -I does not ignore."""
 
     def run(self, command: list[str], text: str = "") -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **self.environment}
@@ -78,6 +85,7 @@ def test_the_surroundings_reach_an_ordinary_interpreter(surroundings: Surroundin
 
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_take_nothing_from_their_surroundings(surroundings: Surroundings, name: str) -> None:
+    surroundings.environment |= surroundings.of_interpreters
     option = "--analyze-version" if name == "incc" else "--version"
     done = surroundings.run([str(front().parent / name), option])
     assert (done.returncode, done.stderr) == (0, "")
@@ -97,6 +105,7 @@ def test_commands_take_nothing_from_their_surroundings(surroundings: Surrounding
     ids=" ".join,
 )
 def test_nor_do_the_processes_that_they_start(surroundings: Surroundings, command: list[str]) -> None:
+    surroundings.environment |= surroundings.of_interpreters
     for name in ("a.s", "b.s"):
         (surroundings.folder / name).write_text(LOOP)
     done = surroundings.run([str(front().parent / command[0]), *command[1:]], LOOP)
@@ -157,3 +166,11 @@ def test_an_interrupt_while_python_starts_ends_the_command_without_a_traceback()
         done = subprocess.run(command, input=LOOP * 100, capture_output=True, text=True)
         assert "Traceback" not in done.stderr
         assert done.returncode in (0, 128 + signal.SIGINT, -signal.SIGINT)
+
+
+def test_a_build_has_the_variables_that_are_hidden_from_incc(surroundings: Surroundings) -> None:
+    surroundings.environment |= surroundings.of_interpreters
+    names = sorted(surroundings.of_interpreters)
+    command = ["incc-build", "-o", "reports", "--", "sh", "-c", "env | grep -E 'PYTHONEXECUTABLE|PYVENV' | sort"]
+    done = surroundings.run([str(front().parent / command[0]), *command[1:]])
+    assert done.stdout.splitlines() == [f"{name}={surroundings.of_interpreters[name]}" for name in names]
