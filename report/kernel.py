@@ -86,8 +86,9 @@ def kernel_report(
     ways = unit.inside[number] if unit.inside else None
     # Without a steady state the report has no figures of one.
     steady = result.settings.steady
+    advised = advised and steady
     bounds = verdict.bounds(result, explained=steady)
-    spread = find_range(result, ways) if steady and advised else None
+    spread = find_range(result, ways) if advised else None
     range_ = None if result.settings.for_advice else kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
@@ -144,7 +145,7 @@ def kernel_report(
         ),
         memory=_memory(moved, analysis),
         verdict=verdict.sentence(result, bounds, what_ifs) if steady else "",
-        hints=verdict.consistent(hints(result, context), result) if steady and advised else [],
+        hints=verdict.consistent(hints(result, context), result) if advised else [],
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
@@ -163,7 +164,7 @@ def kernel_report(
         ),
         chains=[_chain(kernel, bound, chain) for chain in analysis.chains],
         chains_complete=analysis.chains_complete,
-        dependencies=_dependencies(kernel, bound, analysis) if steady and not result.settings.for_advice else [],
+        dependencies=_dependencies(result),
         waits=_waits(bound, result.waits) if result.waits else None,
         timeline=_timeline(result) if result.events is not None else None,
         unknown_instructions=_unknown_instructions(result),
@@ -547,12 +548,15 @@ def _chain(kernel: KernelCode, bound: BoundKernel, chain: Chain) -> t.ChainRepor
     )
 
 
-def _dependencies(kernel: KernelCode, bound: BoundKernel, analysis: Analysis) -> list[t.Dependency]:
-    """Return the dependency graph between instructions.
+def _dependencies(result: KernelResult) -> list[t.Dependency]:
+    """Return the dependency graph between instructions; empty without a steady state, and as long as it may wait.
 
     Of several dependencies between the same instructions through the same register only the slowest is listed. Each
     carries the critical path's flag and the indices of its chains.
     """
+    if not result.settings.steady or result.settings.for_advice:
+        return []
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
     slowest: dict[tuple[int, int, int, int], Edge] = {}
     for edge in analysis.edges:
         key = _key(edge)

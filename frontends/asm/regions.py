@@ -14,8 +14,8 @@ from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
 from incc.frontends.asm.graph import loops as natural_loops
 from incc.frontends.asm.loops import LoopPath, call_notes, line_list, lines_of, source_of
-from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, AsmFunction, Assembly, CommentMarker
-from incc.frontends.isa import isa, word_set
+from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, AsmFunction, Assembly, CommentMarker, Statement
+from incc.frontends.isa import ByteMarkers, isa, word_set
 from incc.frontends.kernel import LeftOut, Region, RegionKind
 
 _Mark = TypeVar("_Mark")
@@ -355,11 +355,9 @@ def _byte_markers(assembly: Assembly) -> list[_Marker]:
     forms = isa(assembly.isa).markers
     nops, store_sign = forms.nops, forms.store_sign
     markers: list[_Marker] = []
-    for i, statement in enumerate(statements):
+    for i in _candidates(statements, forms):
+        statement = statements[i]
         text = statement.text
-        # Nearly all statements are something else.
-        if not (text.startswith(_BYTES) or (store_sign and store_sign in text) or text.lower() in nops):
-            continue
         before = statements[i - 1].text if i and statements[i - 1].kind == INSTRUCTION else ""
         number = first = last = 0
         if statement.kind == DIRECTIVE:
@@ -378,6 +376,16 @@ def _byte_markers(assembly: Assembly) -> list[_Marker]:
         if number in (111, 222):
             markers.append(_Marker(number == 111, first, last, statements[first].line))
     return markers
+
+
+def _candidates(statements: Sequence[Statement], forms: ByteMarkers) -> list[int]:
+    """Return the statements that may end a marker, which are few."""
+    sign, nops = forms.store_sign, forms.nops
+    return [
+        i
+        for i, statement in enumerate(statements)
+        if (text := statement.text).startswith(_BYTES) or (sign and sign in text) or text.lower() in nops
+    ]
 
 
 def _bytes_end(assembly: Assembly, start: int, wanted: tuple[int, ...]) -> int:
