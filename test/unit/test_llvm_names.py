@@ -26,8 +26,6 @@ NAMED = [m.name for m in loading.list_models() if (names := loading.load(m.name)
 OTHERS = {
     *("arrowlake", "crestmont", "goldmont", "goldmont-plus", "gracemont", "skymont"),
     *("apple-m1", "tremont", "znver5"),
-    # LLVM's names of their units are not in the models yet.
-    *("cortex-a510", "cortex-a53", "cortex-a55", "falkor", "kryo", "thunderx"),
 }
 
 
@@ -237,12 +235,12 @@ def test_what_the_file_says_of_a_unit_is_kept() -> None:
         ],
     }
     ports = ("0", "2", "3")
-    made = llvm_units.names_of(processor, {}, ports, ("0DV",))
+    made = llvm_units.names_of(processor, {}, ports, ("0DV",), {})
     assert [u["of"] for u in made["units"]] == ["0", "2", "3", "0DV"]
     assert made["schedulers"] == [{"name": "XPortAny", "entries": 9, "ports": "0,2,3", "queue": ""}]
     old = {"units": [{"name": "XPort23"}, {"name": "XDivider", "of": "0DV", "forms": "DIV_*"}]}
-    made = llvm_units.names_of(processor, old, ports, ("0DV",))
+    made = llvm_units.names_of(processor, old, ports, ("0DV",), {"XPort0": ("3",), "XPort23": ("0", "9")})
     assert [(u.get("of", ""), u.get("forms", "")) for u in made["units"]] == [
-        *(("0", ""), ("", ""), ("3", "")),
+        *(("3", ""), ("", ""), ("", "")),
         ("0DV", "DIV_*"),
     ]

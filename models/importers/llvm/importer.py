@@ -83,18 +83,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def import_forms(request: ImportRequest) -> Imported:
     """Return figures of the forms that the model may have, by the way for its instruction set."""
     options = request.options
-    if request.isa == "aarch64":
+    if request.isa == "aarch64" and not options.resources:
         lines = run(options.cpu, [], options.llvm_config, "aarch64", "--enumerate")
         parameters = request.chain[0].data.get("parameters", {}) if request.chain else {}
         return llvm_aarch64.import_cpu(options.cpu, lines, options.keep_going, parameters)
     if not request.chain:
         raise ImportFailed(f"{request.output}: no such model")
     header, _ = read_header(request.chain)
-    processor = json.loads(run(options.cpu, [], options.llvm_config)[0])
     if options.resources:
-        old = request.chain[0].data.get("llvm", {})
-        names = llvm_units.names_of(processor, old, header["ports"], header["resources"])
-        return Imported(forms={}, header=lambda text: llvm_units.with_names(text, names))
+        return _names(request, header)
+    processor = json.loads(run(options.cpu, [], options.llvm_config)[0])
     if options.all:
         has = features_of(processor["features"], FEATURES.values())
         lacking = wanted((), ",".join(sorted(has)), False)
@@ -113,6 +111,16 @@ def import_forms(request: ImportRequest) -> Imported:
     if core.fuses and not request.fusion:
         imported = replace(imported, fusion=llvm_units.FUSION, replaces_fusion=True)
     return _landing_pads(imported, request.kept)
+
+
+def _names(request: ImportRequest, header: Mapping[str, Any]) -> Imported:
+    """Return no forms, but LLVM's names of the core's resources."""
+    options, arm = request.options, request.isa == "aarch64"
+    processor = json.loads(run(options.cpu, [], options.llvm_config, "aarch64" if arm else "x86_64")[0])
+    of_unit = llvm_aarch64.ports_of(processor["resources"]).of_unit if arm else {}
+    old = request.chain[0].data.get("llvm", {})
+    names = llvm_units.names_of(processor, old, header["ports"], header["resources"], of_unit)
+    return Imported(forms={}, header=lambda text: llvm_units.with_names(text, names))
 
 
 def _landing_pads(imported: Imported, kept: Forms) -> Imported:

@@ -247,12 +247,16 @@ def with_one_load_port(fields: Entry, flow: FormDataflow, functions: Mapping[str
 
 
 def names_of(
-    processor: Mapping[str, Any], old: Mapping[str, Any], ports: Sequence[str], resources: Sequence[str]
+    processor: Mapping[str, Any],
+    old: Mapping[str, Any],
+    ports: Sequence[str],
+    resources: Sequence[str],
+    of_unit: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Return the table `llvm` of a model with these ports and resources for a processor as llvm_sched prints it.
 
-    Units that `old` (the table that the file has, {} without one) names keep their names; else names tell: LLVM's ports
-    end in our numbers, other units in our names.
+    Units that `old` (the table that the file has, {} without one) names keep their names; else `of_unit` has the ports
+    of each unit's instances, or names tell: LLVM's ports end in our numbers, other units in our names.
     """
     kept: dict[tuple[str, int], Mapping[str, Any]] = {}
     for unit in old.get("units", ()):
@@ -267,7 +271,9 @@ def names_of(
             kept_names = kept.get((name, instance))
             row: dict[str, Any] = {"name": name}
             if kept_names is None:
-                row["of"] = _guess(name, instance, resource["units"], ports, resources)
+                known = of_unit.get(name)
+                guess = known[instance] if known else _guess(name, instance, resource["units"], ports, resources)
+                row["of"] = guess if guess in (*ports, *resources) else ""
             else:
                 row |= {key: kept_names[key] for key in ("of", "forms") if key in kept_names}
             units.append(row)
