@@ -77,7 +77,7 @@ def port_set_name(ports: Sequence[str]) -> str:
     if len(ports) == 1:
         return ports[0]
     prefix = ports[0].rstrip(_DIGITS)
-    if prefix not in ("", "p") and all(name.startswith(prefix) and len(name) == len(prefix) + 1 for name in ports):
+    if prefix not in ("", "p") and all(n.rstrip(_DIGITS) == prefix and len(n) == len(prefix) + 1 for n in ports):
         return prefix + "".join(name[len(prefix) :] for name in ports)
     return f"p({'|'.join(ports)})"
 

@@ -75,10 +75,39 @@ def test_ports_are_named_after_units() -> None:
         ("FLA", "FLB"),
         ("D0", "D1"),
         ("p0", "p1"),
+        ("L0", "LS"),
     ],
 )
 def test_port_sets_are_read_back(names: tuple[str, ...]) -> None:
     assert parse_port_set(port_set_name(names), names) == ",".join(names)
+
+
+def test_units_in_a_pipe_count_for_the_pipe() -> None:
+    """And dividers, of which a pipe has several, for themselves."""
+    units = [
+        ("M5PipeF1", 1, ""),
+        ("M5UnitFADD0", 1, "M5PipeF1"),
+        ("M5UnitFDIV0", 2, "M5PipeF1"),
+        ("M5UnitC", 2, ""),
+        ("M5UnitD", 1, "M5UnitC"),
+    ]
+    resources = [{"name": n, "members": [n], "units": k, "buffer": -1, "inside": i} for n, k, i in units]
+
+    def ports_used(*used: tuple[str, int]) -> Any:
+        uses = [{"name": name, "members": [name], "cycles": cycles} for name, cycles in used]
+        row = record("fadd\td1, d6, d0", ["D1", "D6", "D0"], 1, [2], resources=uses)
+        entry = llvm_aarch64.import_cpu("test", [json.dumps({"resources": resources}), row]).forms["fadd/d,d,d"][()]
+        return entry["ports"], entry.get("hold", 1)
+
+    assert ports_used(("M5PipeF1", 1), ("M5UnitFADD0", 1)) == ("1*F1", 1)
+    assert ports_used(("M5PipeF1", 9), ("M5UnitFDIV0", 9)) == ("1*p(FDIV00|FDIV01)", 9)
+    assert ports_used(("M5UnitC", 11), ("M5UnitD", 10)) == ("10*C0+1*p(C0|C1)", 1)
+
+
+def test_groups_of_the_same_units_are_one() -> None:
+    uses = [{"name": name, "members": ["N1UnitV0", "N1UnitV1"], "cycles": 1} for name in ("N1UnitV", "N1UnitSIMD")]
+    row = record("fadd\td1, d6, d0", ["D1", "D6", "D0"], 1, [2], resources=uses)
+    assert imported(row)["fadd/d,d,d"]["ports"] == "1*V01"
 
 
 def test_accumulators_are_needed_late() -> None:

@@ -24,6 +24,7 @@ from incc.models.notation import latency_by_pair, port_set_name, read_usage, wri
 # Units that LLVM names otherwise than the vendor's guide (Cortex-A57 and -A72 Software Optimization Guides, pipelines:
 # division is on F0, shifts of vectors on F1, as on these units in AArch64SchedA57.td).
 _VENDOR_NAMES = {"A57UnitW": "F0", "A57UnitX": "F1"}
+_PREFIX = re.compile(r"^\w*?Unit|^THX[23]T(?:99|110)(?:P\d(?=FP))?|^A64FXIP|^M\dPipe")
 
 # LLVM schedules the Apple M1 with the model of a core of 2013, Cyclone. What kind of unit an instruction needs is taken
 # from there, the units of that kind from Johnson's Firestorm pages. A unit counts for those that it is a part of, too.
@@ -63,7 +64,7 @@ _TWO_UOPS_A_MACRO_OP = ("neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v
 _FUSED = re.compile(r"aesi?mc\b")
 
 # Where LLVM counts two or three µops for any instruction, an addition too; the µops are those on ports.
-_UOPS_ON_PORTS = ("thunderx2t99",)
+_UOPS_ON_PORTS = ("thunderx2t99", "thunderx3t110")
 
 # Atomic operations of the Large System Extensions, which read and write memory: the operation, how it is ordered, the
 # size, and the registers.
@@ -74,6 +75,8 @@ class Ports(msgspec.Struct, frozen=True):
     """The model's names of LLVM's units: each unit stands for one port or, with several alike, for several."""
 
     of_unit: dict[str, tuple[str, ...]]
+    wholes: Mapping[str, tuple[str, ...]] = {}
+    """The units that units are a part of."""
 
     def names(self, members: Iterable[str]) -> tuple[str, ...]:
         """Return the ports of a resource's units. Raises ValueError for an unknown unit."""
@@ -116,8 +119,10 @@ def import_cpu(
             key, traits = form_of(text)
             if text.startswith("<"):
                 continue
-            if "CyUnitI" in ports.of_unit:
-                data["resources"] = _cyclone(data)
+            # Two groups of the same units, which LLVM counts both, are one.
+            data["resources"] = list({tuple(sorted(r["members"])): r for r in data["resources"]}.values())
+            if ports.wholes:
+                data["resources"] = _without_wholes(data, ports.wholes)
             if cpu in _UOPS_ON_PORTS:
                 cycles = sum(r["cycles"] for r in data["resources"])
                 data["uops"] = cycles if cycles <= data["uops"] else len(data["resources"])
@@ -240,11 +245,12 @@ def _alike(lacking: Iterable[str], forms: Forms) -> Forms:
 def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:
     """Name ports after LLVM's units, without their common prefix: `V0` of N1UnitV0, `S0` and `S1` of N1UnitS."""
     if any(r["name"] in _CYCLONE for r in resources):
-        return Ports({**_CYCLONE, "store": ("LS0", "LS1")})
+        return Ports({**_CYCLONE, "store": ("LS0", "LS1")}, _CYCLONE_WHOLES)
     units = [r for r in resources if r["members"] == [r["name"]]]
     of_unit: dict[str, tuple[str, ...]] = {}
+    inside = {r["name"]: r["inside"] for r in units if r.get("inside")}
     for r in units:
-        name = _VENDOR_NAMES.get(r["name"]) or re.sub(r"^\w*?Unit|^THX2T99|^A64FXIP", "", r["name"])
+        name = _VENDOR_NAMES.get(r["name"]) or re.sub(_PREFIX, "", r["name"])
         count = int(r["units"])
         if count == 1:
             of_unit[r["name"]] = (name,)
@@ -253,21 +259,27 @@ def ports_of(resources: Sequence[Mapping[str, Any]]) -> Ports:
             digits = re.fullmatch(r"([A-Za-z]+?)(\d+)", name)
             stem, numbers = (digits[1], digits[2]) if digits and len(digits[2]) == count else (name, "")
             of_unit[r["name"]] = tuple(stem + (numbers[n] if numbers else str(n)) for n in range(count))
-    return Ports(of_unit)
+    for unit, whole in inside.items():
+        # The first ports of the unit that it is a part of; more units than that are dividers with a port for each.
+        if len(of_unit[unit]) <= len(of_unit[whole]):
+            of_unit[unit] = of_unit[whole][: len(of_unit[unit])]
+    return Ports(of_unit, {unit: (whole,) for unit, whole in inside.items()})
 
 
-def _cyclone(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the resources without their counts for units that they are a part of; stores in units that store."""
+def _without_wholes(data: Mapping[str, Any], wholes: Mapping[str, tuple[str, ...]]) -> list[dict[str, Any]]:
+    """Return the resources without their counts for units that they are a part of; Cyclone's stores in its stores."""
     left = {r["name"]: int(r["cycles"]) for r in data["resources"]}
     for name, cycles in list(left.items()):
-        for whole in _CYCLONE_WHOLES.get(name, ()):
+        for whole in wholes.get(name, ()):
             if whole in left:
                 left[whole] = max(0, left[whole] - cycles)
     result = []
-    for name, cycles in left.items():
-        unit = "store" if name == "CyUnitLS" and data["store"] and not data["load"] else name
-        result.append({"name": name, "members": [unit], "cycles": cycles})
-    return result
+    for resource in data["resources"]:
+        name = resource["name"]
+        stores = name == "CyUnitLS" and data["store"] and not data["load"]
+        members = ["store"] if stores else [name] if name in _CYCLONE else resource["members"]
+        result.append({"name": name, "members": members, "cycles": left[name]})
+    return [r for r in result if r["cycles"]]
 
 
 def port_usage(usage: Mapping[tuple[str, ...], int]) -> str:

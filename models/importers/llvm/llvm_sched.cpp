@@ -61,10 +61,12 @@ public:
     json::Array Resources;
     for (unsigned I = 1; I < SM.getNumProcResourceKinds(); ++I) {
       const MCProcResourceDesc &Desc = *SM.getProcResource(I);
-      Resources.push_back(json::Object{{"name", Desc.Name},
-                                       {"units", static_cast<int64_t>(Desc.NumUnits)},
-                                       {"buffer", Desc.BufferSize},
-                                       {"members", names(Units[I - 1])}});
+      Resources.push_back(
+          json::Object{{"name", Desc.Name},
+                       {"units", static_cast<int64_t>(Desc.NumUnits)},
+                       {"buffer", Desc.BufferSize},
+                       {"members", names(Units[I - 1])},
+                       {"inside", Desc.SuperIdx ? SM.getProcResource(Desc.SuperIdx)->Name : ""}});
     }
     return json::Object{{"cpu", STI.getCPU()},
                         {"issue_width", SM.IssueWidth},
