@@ -46,7 +46,6 @@ _NEAREST: tuple[tuple[str, str, str], ...] = (
         "of the line from which Neoverse V2 was made",
     ),
     ("ampere1", "ampere1a ampere1b ampere1c", "a later version of it"),
-    ("thunderx2t99", "thunderx3t110 tx3", "the generation after it"),
     (
         "apple-m1",
         "apple-m2 apple-m3 apple-m4 apple-m5 m2 m3 m4 m5 apple-a15 apple-a16 apple-a17 apple-a18 apple-a19 "
@@ -129,7 +128,7 @@ _WITHOUT: tuple[tuple[str, str], ...] = (
         "a core of Cavium's, which no model comes close to",
     ),
     ("oryon-1 phecda", "a core of Qualcomm's line, which no model comes close to"),
-    ("exynos-m1 exynos-m3 exynos-m4 exynos-m5", "a core of Samsung's, which no model comes close to"),
+    ("exynos-m1", "a core of Samsung's, which no model comes close to"),
     ("carmel olympus", "a core of NVIDIA's, which no model comes close to"),
     ("emag xgene1 xgene2 fujitsu-monaka hip12", "a core that no model comes close to"),
 )

@@ -25,7 +25,7 @@ NAMED = [m.name for m in loading.list_models() if (names := loading.load(m.name)
 # Ports of these are kinds of unit, or LLVM analyses them as another core (docs/llvm-mca.md).
 OTHERS = {
     *("arrowlake", "crestmont", "goldmont", "goldmont-plus", "gracemont", "skymont"),
-    *("apple-m1", "tremont", "znver5"),
+    *("apple-m1", "exynos-m3", "exynos-m4", "exynos-m5", "tremont", "znver5"),
 }
 
 
