@@ -114,23 +114,25 @@ def _target(options: McaOptions) -> int:
     Returns 0 to go on, or the exit status plus 1. Raises UsageError.
     """
     given = options.given
-    if given["mcpu"] == "help" or "help" in given["mattr"]:
-        from incc.driver.cli.help import write
-        from incc.driver.llvm_mca.help import lists
-
-        return write(lists()) + 1
-    if not options.ignored and given.names.isdisjoint(("mtriple", "march", "mattr")):
+    asks = given["mcpu"] == "help" or "help" in given["mattr"]
+    if not asks and not options.ignored and given.names.isdisjoint(("mtriple", "march", "mattr")):
         return 0
     from incc.driver.llvm_mca.target import TargetError, notes, target
 
     try:
-        options.narrow = target(given["march"], given["mtriple"]).narrow
+        chosen = target(given["march"], given["mtriple"])
     except TargetError as error:
         if error.foreign:
             tell(f"incc-mca: error: {error}\n")
             return 1 + 1
         raise UsageError(str(error)) from None
-    for note in notes(given["mattr"], options.ignored):
+    if asks:
+        from incc.driver.cli.help import write
+        from incc.driver.llvm_mca.help import lists
+
+        return write(lists(chosen.isa)) + 1
+    options.narrow = chosen.narrow
+    for note in notes(given["mattr"], options.ignored, chosen.isa):
         tell(f"incc-mca: note: {note}\n")
     return 0
 

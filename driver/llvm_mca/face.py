@@ -73,14 +73,14 @@ def _run(line: CommandLine) -> int:
     if cpu_help or "help" in given["mattr"]:
         from incc.driver.llvm_mca.help import lists
 
-        say(lists())
+        say(lists(target.isa))
     if cpu_help:
         return 0
     if target.narrow and code is not None:
         code = narrow(code)
     cpu = _cpu(given, target)
     views = _views(line, target, cpu)
-    _print_notes(line)
+    _print_notes(line, target.isa)
     source = Input(
         name="<stdin>" if line.file in ("", "-") else line.file,
         settings=_settings(given, cpu, views, text),
@@ -144,9 +144,9 @@ def _input(name: str, given: Given) -> tuple[str, MachineCode | None]:
     raise StopError
 
 
-def _print_notes(line: CommandLine) -> None:
+def _print_notes(line: CommandLine, isa: str) -> None:
     if line.ignored or line.given["mattr"]:
-        for note in notes(line.given["mattr"], line.ignored):
+        for note in notes(line.given["mattr"], line.ignored, isa):
             say(f"note: {note}")
 
 
@@ -162,7 +162,7 @@ def _cpu(given: Given, target: McaTarget) -> str:
             if chosen.note:
                 from incc.driver.llvm_mca.names import cpus
 
-                if not cpus().get(name, True):
+                if not cpus(target.isa).get(name, True):
                     other = chosen.model.name
                     error = f"llvm-mca has no model of '{name}'; incc-mca without --compat takes that of {other}"
             if chosen.model.isa != target.isa:

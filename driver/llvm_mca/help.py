@@ -19,19 +19,23 @@ def version_text() -> str:
         f"  Host CPU: {host_cpu_name() or 'generic'}\n"
         "\n"
         "  Registered Targets:\n"
-        "    x86    - 32-bit X86: Pentium-Pro and above\n"
-        "    x86-64 - 64-bit X86: EM64T and AMD64\n"
+        "    aarch64 - AArch64 (little endian)\n"
+        "    arm64   - ARM64 (little endian)\n"
+        "    x86     - 32-bit X86: Pentium-Pro and above\n"
+        "    x86-64  - 64-bit X86: EM64T and AMD64\n"
     )
 
 
-def lists() -> str:
-    """Return the output of -mcpu=help and -mattr=help: LLVM's processors and features for x86."""
-    width = max(map(len, cpus()))
+def lists(isa: str) -> str:
+    """Return the output of -mcpu=help and -mattr=help: LLVM's processors and features for an instruction set."""
+    names = cpus(isa)
+    width = max(map(len, names))
     lines = ["Available CPUs for this target:", ""]
-    lines += [f"  {name:<{width}} - Select the {name} processor." for name in cpus()]
-    width = max(map(len, features()))
+    lines += [f"  {name:<{width}} - Select the {name} processor." for name in names]
+    meanings = features(isa)
+    width = max(map(len, meanings))
     lines += ["", "Available features for this target:", ""]
-    lines += [f"  {name:<{width}} - {text}." for name, text in features().items()]
+    lines += [f"  {name:<{width}} - {text}." for name, text in meanings.items()]
     lines += ["", "Use +feature to enable a feature, or -feature to disable it."]
     lines.append("For example, llc -mcpu=mycpu -mattr=+feature1,-feature2")
     return "".join(f"{line}\n" for line in lines)

@@ -106,12 +106,13 @@ def written_out(text: str, narrow: bool, intel: bool, trusted: bool) -> str:
     return written(text, "i686-unknown-linux-gnu" if narrow else "", intel, trusted)
 
 
-def notes(mattr: Sequence[str], ignored: Sequence[str]) -> list[str]:
+def notes(mattr: Sequence[str], ignored: Sequence[str], isa: str) -> list[str]:
     """Return notes on unknown features, and on options that have no effect on the analysis.
 
     Args:
         mattr: the values of -mattr.
         ignored: the options without effect, as they are written.
+        isa: the instruction set, whose features are known.
     """
     names = [name.strip().lower() for name in mattr if name.strip()]
     signed = [name if name[0] in "+-" else f"+{name}" for name in names if name.lstrip("+-") != "help"]
@@ -119,7 +120,7 @@ def notes(mattr: Sequence[str], ignored: Sequence[str]) -> list[str]:
         return []
     from incc.driver.llvm_mca.names import features
 
-    existing = features()
+    existing = features(isa)
     lines = [f"unknown feature {name!r} is ignored" for name in signed if name[1:] not in existing]
     disabled = ",".join(name for name in signed if name[0] == "-" and name[1:] in existing)
     if disabled:

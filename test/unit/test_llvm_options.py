@@ -128,11 +128,12 @@ SINCE_LLVM_19 = ("diamondrapids", "novalake", "wildcatlake")
 
 
 @needs_llvm_mca
-def test_lists_are_llvm_mcas() -> None:
+@pytest.mark.parametrize(("isa", "triple"), [("x86", "x86_64"), ("aarch64", "aarch64")])
+def test_lists_are_llvm_mcas(isa: str, triple: str) -> None:
     found = subprocess.run(
-        ["llvm-mca-19", "-mtriple=x86_64", "-mcpu=help"], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        ["llvm-mca-19", f"-mtriple={triple}", "-mcpu=help"], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
-    own = [line for line in lists().split("\n") if line.strip().partition(" ")[0] not in SINCE_LLVM_19]
+    own = [line for line in lists(isa).split("\n") if line.strip().partition(" ")[0] not in SINCE_LLVM_19]
     assert own == found.stderr.split("\n")
 
 
