@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -34,8 +35,17 @@ def decode_regions(
     for each in assembly.statements:
         if each.kind == INSTRUCTION:
             statements.setdefault(each.line, []).append(each.text)
+
+    # The code before a region is also before those that follow.
+    @cache
+    def statement(line: int) -> Sequence[Instruction] | None:
+        of_line, refused = _decoded((line,), statements, assembly.macros)
+        return None if refused else of_line
+
     kernels = [
-        _kernel(region, statements, assembly.macros, before[number] if before else None)
+        _kernel(
+            region, *_decoded(region.lines, statements, assembly.macros), before[number] if before else None, statement
+        )
         for number, region in enumerate(regions)
     ]
     others = set(checked).difference(regions[0].lines)
@@ -66,13 +76,12 @@ def decode_bytes(code: bytes, name: str, is_loop: bool | None) -> KernelCode:
 
 
 def _kernel(
-    region: Region, statements: Mapping[int, Sequence[str]], macros: frozenset[str], before: Before | None
+    region: Region,
+    instructions: Sequence[Instruction],
+    refused: Sequence[Refused],
+    before: Before | None,
+    statement: Callable[[int], Sequence[Instruction] | None],
 ) -> KernelCode:
-    def statement(line: int) -> Sequence[Instruction] | None:
-        of_line, refused = _decoded((line,), statements, macros)
-        return None if refused else of_line
-
-    instructions, refused = _decoded(region.lines, statements, macros)
     unknown = {i.mnemonic: i.line for i in reversed(instructions) if not is_known(i.mnemonic)}
     if unknown:
         which = ", ".join(f"`{mnemonic}` (line {line})" for mnemonic, line in reversed(unknown.items()))
