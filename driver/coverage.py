@@ -11,6 +11,7 @@ from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.isa import DecodeError, TextForm
 from incc.frontends.isa import isa as instruction_set
 from incc.models.model import MachineModel
+from incc.support.files import read_bytes, text_of
 
 DERIVED, LACKING = "derived", "lacking"
 
@@ -87,8 +88,7 @@ def measure(model: MachineModel, code: Iterable[Used]) -> Coverage:
 def read_assembly(path: str, isa: str, only_loops: bool = False) -> Iterator[Used | RefusedCode]:
     """Yield every instruction of an assembly file, or only of its innermost loops, once each. Raises CoverageError."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as f:
-            text = f.read()
+        text = text_of(read_bytes(path))
     except OSError as error:
         raise CoverageError(f"{path}: {error.strerror}") from None
     parsed = parse(text)
@@ -119,8 +119,7 @@ def read_hex(path: str, isa: str, weighted: bool = False) -> Iterator[Used | Ref
     """
     code_of = instruction_set(isa)
     try:
-        with open(path, encoding="utf-8", errors="replace") as f:
-            rows = f.read().splitlines()
+        rows = read_bytes(path).decode("utf-8", "replace").splitlines()
     except OSError as error:
         raise CoverageError(f"{path}: {error.strerror}") from None
     for line, row in enumerate(rows, 1):

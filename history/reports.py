@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from incc.history.schema import COLUMNS, text, values
 from incc.report import types as t
-from incc.report.documents import InputError, decoded, read_report, texts
+from incc.report.documents import InputError, decoded, read_report, special_file, texts
 from incc.report.folder.manifest import OWN
 from incc.report.where import Value
 from incc.support.files import read_all
@@ -185,6 +185,9 @@ def read_reports(path: str) -> Iterator[tuple[int, bytes]]:
     unreadable file.
     """
     try:
+        mode = os.stat(path).st_mode if path != "-" else 0
+        if stat.S_ISFIFO(mode) and not path.startswith(("/dev/", "/proc/self/fd/")):
+            raise special_file(path, mode)  # which may have no writer
         # Standard input stays open; otherwise the next file that is opened would get its number.
         with open(0, "rb", closefd=False) if path == "-" else open(path, "rb", 1 << 18) as opened:
             # A device may be seekable, but it has no end.

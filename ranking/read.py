@@ -83,7 +83,10 @@ def all_reports(names: Sequence[str]) -> tuple[list[t.AnalysisReport], list[str]
 def _documents_of(name: str) -> list[t.AnalysisReport]:
     with _opened(name) as file:
         shown = printable(name) if name != "-" else "<stdin>"
-        documents = [read_report(text, shown, line) for line, text in texts(file)]
+        try:
+            documents = [read_report(text, shown, line) for line, text in texts(file)]
+        except OSError as error:
+            raise InputError(f"{shown}: {reason(error)}") from None
     if not documents:
         raise InputError(f"{shown}: the file is empty")
     return documents
@@ -218,6 +221,7 @@ class _Reader:
         except (OSError, MemoryError) as error:
             why = reason(error) if isinstance(error, OSError) else "too large for the available memory"
             self.unread.append(r.Unread(report=shown, why=why))
+            return last
         if not count:
             self.unread.append(r.Unread(report=shown, why="the file is empty"))
         return last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import stat
@@ -12,6 +13,7 @@ import msgspec
 
 from incc.report import types as t
 from incc.report.build import SCHEMA_VERSION
+from incc.support.files import LARGEST_STREAM, read_all
 
 T = TypeVar("T")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -50,13 +52,14 @@ def begins_json(start: bytes) -> bool:
 def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the documents of a seekable file, each with the line that it begins in.
 
-    A document is on a line of its own, or formatted over many lines and followed by the next one.
+    A document is on a line of its own, or formatted over many lines and followed by the next one. Raises OSError, also
+    for what is too large to be a report.
     """
     first, number = b"", 0
     while not first.strip():
         number += 1
         at = file.tell()
-        first = file.readline()
+        first = _line(file)
         if not first:
             return
         if number == 1 and first.startswith(_BYTE_ORDER_MARK):
@@ -65,13 +68,13 @@ def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     line = first.strip()
     if line.startswith(b"{") and line.endswith(b"}"):
         yield number, line
-        for line in file:
+        while line := _line(file):
             number += 1
             if line.strip():
                 yield number, line.strip()
         return
     file.seek(at)
-    data = file.read()
+    data = read_all(file)
     start = 0
     # Only the outermost object ends at the start of a line.
     while (end := data.find(b"\n}\n{", start)) >= 0:
@@ -79,6 +82,14 @@ def texts(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         number += data.count(b"\n", start, end + 3)
         start = end + 3
     yield number, data[start:] if start else data
+
+
+def _line(file: BinaryIO) -> bytes:
+    """Return the next line of a file. Raises OSError for one that is longer than a stream of reports may be."""
+    line = file.readline(LARGEST_STREAM + 1)
+    if len(line) > LARGEST_STREAM:
+        raise OSError(errno.EFBIG, f"a line of more than {LARGEST_STREAM >> 20} MiB")
+    return line
 
 
 def read_report(text: bytes, where: str, line: int = 1) -> t.AnalysisReport:

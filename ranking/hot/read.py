@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from incc.ranking.hot import coverage, listed, perf
 from incc.ranking.hot.records import HotError, Told
 from incc.report.documents import malformed, reason
+from incc.support.files import read_all
 
 KINDS = {
     "gcov": "gcov's text, FILE.gcov",
@@ -31,7 +32,7 @@ KINDS = {
 """The kinds of profiles, and the tools that print them."""
 
 LARGEST = 1 << 31
-"""The largest size of an unpacked file, in bytes."""
+"""The largest size of a file, also when it is unpacked, in bytes."""
 
 
 def read_hot(path: str, kind: str = "") -> Told:
@@ -96,7 +97,7 @@ def _data(path: str) -> bytes:
         if is_pipe and not path.startswith(("/dev/fd/", "/proc/self/fd/")):
             raise HotError(f"{path}: a named pipe, not a file that can be read")
         with open(0, "rb", closefd=False) if path == "-" else open(path, "rb") as file:
-            data = file.read()
+            data = read_all(file, LARGEST)
     except (OSError, ValueError) as error:  # the path has a NUL byte
         raise HotError(f"{path}: {reason(error)}") from None
     if data.startswith(b"\x1f\x8b"):

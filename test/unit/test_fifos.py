@@ -101,3 +101,30 @@ def test_no_option_waits_for_the_writer_of_a_pipe(folder: Path, words: tuple[str
     )
     assert done.returncode in (0, 1, 2)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("incc-report", "reports"),
+        ("incc-report", "--render", "reports/fifo.json"),
+        ("incc-diff", "reports", "one.json"),
+        ("incc-db", "--db=x.db", "add", "--commit=c", "reports"),
+        ("incc-db", "--db=x.db", "add", "--commit=c", "reports/fifo.json"),
+    ],
+    ids=" ".join,
+)
+def test_nor_does_a_folder_of_reports(folder: Path, words: tuple[str, ...]) -> None:
+    """Nor does any command read an endless line, such as that of a file of 3 GiB that takes no space."""
+    reports = folder / "reports"
+    if not reports.exists():
+        reports.mkdir()
+        (reports / "a.json").write_bytes((folder / "one.json").read_bytes())
+        os.mkfifo(reports / "fifo.json")
+        with open(reports / "sparse.json", "wb") as file:
+            file.truncate(3 << 30)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    refused = ("sparse.json: a line of more than 512 MiB", "sparse.json: not a report", "fifo.json: a named pipe")
+    assert any(text in done.stderr + done.stdout for text in refused)
