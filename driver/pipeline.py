@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Literal
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec.structs import replace
 
+from incc.core import known
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.driver.settings import Scope, Settings
 from incc.frontends.asm.before import code_before
@@ -856,7 +856,7 @@ def analyze_kernels(
     if len(kernels) > MOST_WITH_WHAT_IFS and of_kernel.what_ifs and not of_kernel.changes:
         of_kernel = replace(of_kernel, what_ifs=False)
         notes = (*notes, no_what_ifs())
-    cache = _known()
+    cache = known.of_thread()
     try:
         without = replace(of_kernel, for_advice=True, timeline_iterations=0)
         limited_results = [
@@ -893,19 +893,6 @@ def analyze_kernels(
             host=host_of(model, settings.core.model_path),
         )
     return result
-
-
-_of_thread = threading.local()
-
-
-def _known() -> Known:
-    """Return the results of the core that the units of a thread share: many units of a project have the same loops."""
-    from incc.core.known import Known
-
-    known: Known | None = getattr(_of_thread, "known", None)
-    if known is None:
-        known = _of_thread.known = Known()
-    return known
 
 
 def _limited_analysis(

@@ -7,6 +7,7 @@ wrote. Bound to a core they are the same numbers, so their results are the same 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from marshal import dumps
 from operator import attrgetter
@@ -109,6 +110,22 @@ class Known:
                 self._seen.clear()
             seen = self._seen[identities] = _contents(bound), (bound.pipeline, fields)
         return seen[0]
+
+
+_local = threading.local()
+
+
+def of_thread() -> Known:
+    """Return the results that all analyses of this thread share."""
+    known: Known | None = getattr(_local, "known", None)
+    if known is None:
+        known = _local.known = Known()
+    return known
+
+
+def forget() -> None:
+    """Drop the results that the analyses of this thread share."""
+    _local.known = None
 
 
 def _contents(bound: BoundKernel) -> bytes:

@@ -81,6 +81,8 @@ def say(text: str) -> None:
 def analyse(source: Input) -> McaResult:
     """Analyse the input. Raises StopError after a mistake that is reported, DecodeError if LLVM was stopped."""
     text, report, numbered = _code_report(source) if source.code is not None else _text_report(source)
+    for each in _left_out(report) if source.code is None else ():
+        say(f"{source.name}{f':{each.first_line}' if numbered else ''}: warning: not analysed: {each.reason}")
     _check_instructions(source, report)
     for note in (*_model_notes(source, report), *_missing_runs(report, source.name)):
         say(f"note: {note}")
@@ -114,9 +116,15 @@ def _analysed(source: Input, text: str) -> t.AnalysisReport:
 
 
 def _check_instructions(source: Input, report: t.AnalysisReport) -> None:
-    if not any(kernel.instructions for unit in report.units for kernel in unit.kernels):
+    if any(kernel.instructions for unit in report.units for kernel in unit.kernels):
+        return
+    if source.code is not None or not _left_out(report):  # which are reported already
         say(f"{source.name}: error: no instructions to analyse")
-        raise StopError
+    raise StopError
+
+
+def _left_out(report: t.AnalysisReport) -> list[t.LeftOut]:
+    return [each for unit in report.units for each in unit.left_out]
 
 
 # --- reading the input -----------------------------------------------------------------------------------------------
@@ -124,8 +132,8 @@ def _check_instructions(source: Input, report: t.AnalysisReport) -> None:
 
 def _code_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     report = _analysed(source, "")
-    for left_out in [each for unit in report.units for each in unit.left_out]:
-        say(f"{source.name}: warning: not analysed: {left_out.reason}")
+    for each in _left_out(report):
+        say(f"{source.name}: warning: not analysed: {each.reason}")
     return "", report, False
 
 

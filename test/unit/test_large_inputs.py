@@ -174,7 +174,7 @@ def test_a_kernel_that_takes_too_long_has_bounds_only(
     whole = incc.analyze(tmp_path / "a.s", mcpu="skylake")
     times = iter(range(0, 10_000, 10))
     monkeypatch.setattr(patience.time, "thread_time", lambda: next(times))
-    monkeypatch.setattr("incc.driver.pipeline._known", Known)  # results that are known take no time
+    monkeypatch.setattr("incc.core.known.of_thread", Known)  # results that are known take no time
     assert scan(["-mcpu=skylake", "-j1", "--max-seconds=1", "--format=cycles", str(tmp_path / "a.s")]) == 1
     output = capfd.readouterr()
     assert output.out.splitlines() == [f"{tmp_path}/a.s:.L1 4", f"{tmp_path}/a.s:.L2 90"]
@@ -193,6 +193,25 @@ def test_a_kernel_that_takes_too_much_memory_is_left_out_alone(
     assert ".L1" in output.out
     assert ".L2" not in output.out
     assert "31 instructions, but at most 20 are analysed in 0 MiB; --max-memory allows more" in output.err
+
+
+def test_regions_that_take_too_much_memory_are_named_in_llvm_mcas_place(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add = "\taddq\t%rax, %rbx\n"
+    command = ["--compat", "-mcpu=skylake", "--max-memory=200k"]
+    (tmp_path / "a.s").write_text(30 * add)
+    assert mca([*command, str(tmp_path / "a.s")]) == 1
+    output = capfd.readouterr()
+    assert output.out == ""
+    assert output.err.startswith(f"{tmp_path}/a.s:1: warning: not analysed: 30 instructions, but at most 20")
+    (tmp_path / "b.s").write_text(
+        f"# LLVM-MCA-BEGIN a\n{30 * add}# LLVM-MCA-END a\n# LLVM-MCA-BEGIN b\n{add}# LLVM-MCA-END b\n"
+    )
+    assert mca([*command, str(tmp_path / "b.s")]) == 0
+    output = capfd.readouterr()
+    assert "Code Region - b" in output.out
+    assert output.err.startswith(f"{tmp_path}/b.s:2: warning: not analysed: 30 instructions, but at most 20")
 
 
 def test_simulations_end_with_their_time() -> None:
