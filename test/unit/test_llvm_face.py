@@ -305,8 +305,7 @@ def test_a_run_that_is_given_up_is_told_of(run: Run, monkeypatch: pytest.MonkeyP
         " steady state, and the run has no views\n"
     )
     for options in (["-all-views"], ["-json"]):
-        # Results of code that another test has run are known.
-        status, _, _, said = run("addq $123457, %rax\n", *options)
+        status, _, _, said = run(ADD, *options)
         assert (status, said) == (0, expected)
 
 
