@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 MOST = 1024
-"""The most cached results. One takes a few kilobytes, as much as its key; recorded runs are not kept."""
+"""The most cached results. With their keys and kernels they take some 30 MB; recorded runs are not kept."""
 
 # The core reads all fields of a kernel, but of the names of columns and locations only the number.
 _NAMES = ("location_names", "port_names")

@@ -19,6 +19,9 @@ _SHAPE = re.compile(
     r"|\{[vzp][^{}]*\*\d\}(\[\])?|(lsl|lsr|asr|ror|msl|mul|[us]xt[bhwx])#?|za.*"
 )
 
+_FIRST_FAULT = re.compile(r"ld(ff|nf)1\w*|rdffrs?|wrffr|setffr")
+"""Instructions with an operand that is not written: the first-fault register, ffr."""
+
 
 def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) -> list[str]:
     """Return shapes that the decoder never produces, and latencies that name operands which do not exist."""
@@ -37,6 +40,7 @@ def findings(form: str, entries: Mapping[tuple[str, ...], Mapping[str, Any]]) ->
             continue
         for name in sorted({n for t, s, _ in pairs for n in (t, s)}):
             good = name in ("C", "SPAZO") or (name in ("m", "M", "a") and (memory or literal))
+            good |= name == "ffr" and _FIRST_FAULT.fullmatch(mnemonic) is not None
             if not (int(name) < len(shapes) if name.isdigit() else good):
                 problems.append(f"latency names {name!r}, which is no operand")
     return problems

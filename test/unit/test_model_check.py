@@ -170,6 +170,11 @@ ARM = HEADER.replace('isa = "x86"', 'isa = "aarch64"')
             "latency names '3', which is no operand",
         ),
         ('"add/x,x,x" = { ports = "1*p01", retire = 1, latency = "0<m:1" }', "latency names 'm', which is no operand"),
+        ('"ldff1d/{z.d*1},p/z,[x]" = { ports = "1*p2", retire = 1, latency = "0<1,ffr:6 0<m:0 m<a:6" }', ""),
+        (
+            '"add/x,x,x" = { ports = "1*p01", retire = 1, latency = "0<ffr:1" }',
+            "latency names 'ffr', which is no operand",
+        ),
         ('"add/r64" = { ports = "1*p01", retire = 1 }', "'r64' is no shape of an operand"),
         ('"ADD/x" = { ports = "1*p01", retire = 1 }', "is not a form that the decoder knows"),
     ],
