@@ -53,6 +53,8 @@ public:
     K.InputKinds.push_back(InputKind::Value);
     K.InputId.push_back(K.numValues() - 2);
     K.InputLatency.push_back(0);
+    K.InputRule.push_back(-1);
+    K.InputEarly.push_back(0);
     ++K.InputStart.back();
     return end(IsLoad);
   }
@@ -83,6 +85,7 @@ public:
     K.LoadLatency.push_back(0);
     K.ForwardGroup.push_back(-1);
     K.ForwardDelay.push_back(0);
+    K.EarlyFor.push_back(0);
     K.DelaysFrom.push_back(0);
     K.DelaysTo.push_back(0);
     K.UopStart.push_back(K.numUops());
@@ -100,6 +103,8 @@ private:
       K.InputKinds.push_back(InputKind::Location);
       K.InputId.push_back(In.Location);
       K.InputLatency.push_back(In.Latency);
+      K.InputRule.push_back(-1);
+      K.InputEarly.push_back(0);
     }
     K.InputStart.push_back(static_cast<int32_t>(K.InputId.size()));
     K.OutputStart.push_back(static_cast<int32_t>(K.OutputLocation.size()));
