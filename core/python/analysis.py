@@ -248,6 +248,7 @@ def analyze_kernel(
             parts["waits"] = _waits(bound, len(kernel.instructions), known)
         except RuntimeError as error:
             notes.append(f"no waits: {error}")
+    notes += _unused_values(bound, settings)
     if (settings.beyond_l1 or settings.data) and settings.steady:
         cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
         parts["data"] = _data(kernel, bound, model, cycles, bounds, settings, notes)
@@ -264,6 +265,12 @@ def _as_set(kernel: KernelCode, model: MachineModel, settings: KernelSettings) -
     return with_values(kernel, dict(settings.let)) if settings.let else kernel
 
 
+def _unused_values(bound: BoundKernel, settings: KernelSettings) -> list[str]:
+    """Return notes on registers whose values the settings give, and that no instruction uses."""
+    unused = [register for register, _ in settings.let if register not in bound.location_names]
+    return [f"no instruction uses {register}, whose value was given" for register in unused]
+
+
 def _data(
     kernel: KernelCode,
     bound: BoundKernel,
@@ -273,12 +280,9 @@ def _data(
     settings: KernelSettings,
     notes: list[str],
 ) -> DataTimes | None:
-    """Return the predictions for data beyond L1; adds notes if they, or some of the settings, do not apply."""
+    """Return the predictions for data beyond L1; adds a note if the model describes no caches."""
     from incc.core.levels import data_times
 
-    for register, _ in settings.let:
-        if register not in bound.location_names:
-            notes.append(f"no instruction uses {register}, whose value was given")
     if model.memory is None:
         notes.append(f"the model of {model.name} describes no caches beyond L1: the prediction is for data in L1")
     return data_times(kernel, bound, model.memory, cycles, bounds, settings.cores)

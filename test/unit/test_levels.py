@@ -157,6 +157,12 @@ def test_known_registers_tell_the_distance_of_rows() -> None:
     assert reuse == [None, 16000]  # both rows, as far as each has come since
 
 
+@pytest.mark.parametrize("data", ["", "all"])
+def test_values_of_registers_that_no_instruction_uses_are_noted(data: str) -> None:
+    (kernel,) = incc.analyze(TRIAD, mcpu="skylake-avx512", data=data, let={"r15": 8000})
+    assert "no instruction uses r15, whose value was given" in kernel.notes
+
+
 def test_a_gather_keeps_the_prediction_for_l1() -> None:
     text = loop("movslq (%rdi,%rax,4), %rcx", "vaddsd (%rsi,%rcx,8), %xmm0, %xmm0", "incq %rax")
     (kernel,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
