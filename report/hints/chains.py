@@ -107,8 +107,10 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """
     extrema = operations(facts.kernel, "extremum")
     chains = _chains_alike(facts, CLOSE) if extrema else []
+    if not chains:
+        return None
     members = sorted({i for chain in chains for i in chain_instructions(chain)})
-    choosing = _choosing(facts, members) if chains else frozenset()
+    choosing = _choosing(facts, members)
     if choosing.isdisjoint(extrema) or not {*members} <= choosing:
         return None
     if any(step.location < 0 for chain in chains for step in chain.steps):
