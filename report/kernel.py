@@ -76,7 +76,7 @@ def kernel_report(
         build: the compilation of the unit.
         written: LLVM's spelling of the instructions; None to keep the assembly's.
         remainder: the loop that does the iterations that the kernel leaves over, one by one; None without one.
-        advised: True if it gets hints.
+        advised: False for a kernel whose hints nobody reads.
     """
     result = unit.results[number]
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
@@ -549,7 +549,7 @@ def _chain(kernel: KernelCode, bound: BoundKernel, chain: Chain) -> t.ChainRepor
 
 
 def _dependencies(result: KernelResult) -> list[t.Dependency]:
-    """Return the dependency graph between instructions; empty without a steady state, and as long as it may wait.
+    """Return the dependency graph between instructions; empty without a steady state, and for incomplete kernels.
 
     Of several dependencies between the same instructions through the same register only the slowest is listed. Each
     carries the critical path's flag and the indices of its chains.

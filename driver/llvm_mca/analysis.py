@@ -81,8 +81,10 @@ def say(text: str) -> None:
 def analyse(source: Input) -> McaResult:
     """Analyse the input. Raises StopError after a mistake that is reported, DecodeError if LLVM was stopped."""
     text, report, numbered = _code_report(source) if source.code is not None else _text_report(source)
-    for each in _left_out(report) if source.code is None else ():
-        say(f"{source.name}{f':{each.first_line}' if numbered else ''}: warning: not analysed: {each.reason}")
+    if source.code is None:
+        for each in _left_out(report):
+            place = f"{source.name}:{each.first_line}" if numbered else source.name
+            say(f"{place}: warning: not analysed: {each.reason}")
     _check_instructions(source, report)
     for note in (*_model_notes(source, report), *_missing_runs(report, source.name)):
         say(f"note: {note}")

@@ -347,6 +347,7 @@ def _llvm_mca_spans(assembly: Assembly, left_out: list[LeftOut]) -> list[_Span]:
 
 
 _BYTES = (".byte ", ".1byte ")
+"""The beginnings of statements with the bytes of a marker."""
 
 
 def _byte_markers(assembly: Assembly) -> list[_Marker]:
