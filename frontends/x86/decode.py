@@ -369,13 +369,17 @@ def prefix_alone(code: bytes, offset: int, text: str, line: int) -> Instruction 
 
 
 def decode_refused(code: bytes, offset: int, text: str, line: int) -> Instruction | None:
-    """Return an instruction with a `lock` that processors reject but LLVM's assembler writes."""
+    """Return an instruction with `lock`s that processors reject but LLVM's assembler writes, None for others."""
     native = Decoder(bits_of(code), code[:15], DecoderOptions.NO_INVALID_CHECK).decode()
     if native.is_invalid or not native.has_lock_prefix:
         return None
-    at = code.index(b"\xf0")
     encoding = code[: native.len]
-    without = decode(type(code)(code[:at] + code[at + 1 : native.len]), offset, text, line)
+    prefixes = len(encoding) - len(encoding.lstrip(bytes(PREFIXES)))
+    unlocked = encoding[:prefixes].replace(b"\xf0", b"") + encoding[prefixes:]
+    try:
+        without = decode(type(code)(unlocked), offset, text, line)
+    except UndecodableError:
+        return None
     instruction = replace(without, length=native.len, encoding=encoding)
     keep(_DECODED, encoding, replace(_DECODED[without.encoding], instruction=instruction, native=native))
     return instruction

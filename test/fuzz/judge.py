@@ -71,7 +71,8 @@ def _fault(run: Run, outcome: Outcome) -> str:
         return f"exit status {outcome.status}, which is not documented: {stderr[-200:]}"
     if outcome.left:
         return f"left behind: {outcome.left}"
-    if outcome.status and not stderr + outcome.stdout.decode("latin-1") and "std" not in run.streams:
+    unread = "std" in run.streams or run.streams == "reader gone"
+    if outcome.status and not unread and not stderr + outcome.stdout.decode("latin-1"):
         return f"exit status {outcome.status} without a message"
     printed = "standard output"
     if outcome.stdout[:9].lower() == b"<!doctype" or "csv" in run.args:

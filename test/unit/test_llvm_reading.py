@@ -189,4 +189,9 @@ def test_lock_where_no_processor_takes_it() -> None:
     found = decode_refused(code, 0, "lock movl %ecx, (%rdi)", 1)
     assert found is not None
     assert (found.length, printed(found)) == (3, "lock\t\tmovl\t%ecx, (%rdi)")
+    twice = decode_refused(b"\xf0\x66\xf0\x01\xc8", 0, "lock lock addw %cx, %ax", 1)
+    assert twice is not None
+    assert (twice.length, twice.mnemonic) == (5, "add")
     assert decode_refused(b"\x06", 0, "", 1) is None
+    to_code_segment = b"\xf0\x8e\xc8"  # refused with and without lock
+    assert decode_refused(to_code_segment, 0, "lock movw %ax, %cs", 1) is None
