@@ -9,8 +9,9 @@ The lines that a loop exchanges with each level (`traffic`) take the cycles that
 - `overlap` says how these transfers combine with the time inside, that is, with the cycles in which the core loads from
   L1, and with the transfers of levels further in. With "none" they add up, as in the ECM model (Treibig and Hager,
   "Introducing a performance model for bandwidth-limited loop kernels", 2010). With "evictions" only the lines written
-  back overlap with the time inside. With "all" the longest of the times counts; the costs of such a level are those of
-  the whole way to the core.
+  back overlap with the time inside. With "all" the longest of the times counts. The costs of such a level are those of
+  the whole way to the core, so lines that come from a level further in cost what they cost from there, and lines from
+  different levels take turns.
 - The prediction is never less than that for data in L1.
 
 With several cores, each takes at least its share of the cycles that a line costs a level that all of them use
@@ -181,14 +182,18 @@ def _through_levels(
     first = memory.levels[0]
     result = [LevelTime(level=first.name, cycles=cycles, least_cycles=cycles, transfer=_ZERO, lines=_NO_LINES)]
     inside = loading
+    nearer, before, closer = _ZERO, _NO_LINES, first
     for inner, level in zip(memory.levels, memory.levels[1:], strict=False):
         assert inner.size is not None
         lines = traffic.missing(inner.size, neighbours)
+        nearer += _together(closer, *_transfer(closer, _fewer(before, lines)))
+        before, closer = lines, level
         coming, going = _transfer(level, lines)
         if level is memory.levels[-1]:
             going += direct
-        transfer = max(coming, going) if level.both_ways else coming + going
-        transfer = max(transfer, _slowest_stream(level, traffic, inner.size))
+        transfer = max(_together(level, coming, going), _slowest_stream(level, traffic, inner.size))
+        if level.overlap == "all":
+            transfer += nearer
         match level.overlap:
             case "none":
                 inside += transfer
@@ -220,6 +225,21 @@ def _transfer(level: MemoryLevel, lines: Lines) -> tuple[Fraction, Fraction]:
     read, write = exact(level.read) or _ZERO, exact(level.write) or _ZERO
     coming = lines.read * read + lines.allocate * (exact(level.allocate) or read)
     return coming, lines.written * write
+
+
+def _together(level: MemoryLevel, coming: Fraction, going: Fraction) -> Fraction:
+    """Return the cycles per iteration in which lines come and go."""
+    return max(coming, going) if level.both_ways else coming + going
+
+
+def _fewer(lines: Lines, further: Lines) -> Lines:
+    """Return the lines of a level without those that the level further out exchanges with it."""
+    return Lines(
+        lines.read - further.read,
+        lines.allocate - further.allocate,
+        lines.written - further.written,
+        lines.direct - further.direct,
+    )
 
 
 def _slowest_stream(level: MemoryLevel, traffic: Traffic, inside: int) -> Fraction:
