@@ -467,10 +467,31 @@ class _Document(_Frozen):
 
         Raises ValueError if there is no kernel.
         """
-        from incc.driver.deliver import source_lines
-        from incc.views.html import render
+        from incc.driver.deliver import page
 
-        return render(self._document, source_lines(self._document))
+        return page(self._with_roofline())
+
+    def roofline(self, page: bool = False) -> str:
+        """Return the loops below the ceilings of their cores (docs/memory.md), as `incc-mca --roofline` draws them.
+
+        Args:
+            page: True for a page with a table of the loops, False for an SVG file.
+
+        Returns:
+            The page or the file.
+
+        Raises:
+            ValueError: There is no kernel.
+        """
+        from incc.driver.deliver import roofline
+
+        return roofline(".html" if page else ".svg", self._with_roofline())
+
+    def _with_roofline(self) -> t.AnalysisReport:
+        """Return the report with the ceilings of its cores."""
+        from incc.driver.rooflines import ReportedModels
+
+        return ReportedModels().with_rooflines(self._document)
 
     def _repr_html_(self) -> str:
         from incc.views.html.notebook import report
@@ -510,6 +531,13 @@ class Report(_Document):
     @property
     def _document(self) -> t.AnalysisReport:
         return self._found.report()
+
+    def _with_roofline(self) -> t.AnalysisReport:
+        from incc.report.roofline import with_roofline
+
+        report = self._found.report()
+        pairs = zip(report.units, self._found.units, strict=True)
+        return msgspec.structs.replace(report, units=[with_roofline(unit, result.model) for unit, result in pairs])
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -26,7 +26,14 @@ Render = Callable[[int, bool], str]
 PLAIN_WIDTH = 120
 """Columns of a text in a file."""
 
-FILES = {"graph": "dot", "cfg": "cfg.dot", "html": "html", "sarif": "sarif", "opt-record": "opt.yaml"}
+FILES = {
+    "graph": "dot",
+    "cfg": "cfg.dot",
+    "html": "html",
+    "roofline": "svg",
+    "sarif": "sarif",
+    "opt-record": "opt.yaml",
+}
 """The kinds of additional files, and their endings in a folder."""
 
 
@@ -310,9 +317,25 @@ def _contents(name: str, target: str, report: t.AnalysisReport) -> str:
         from incc.views.exchange.opt_record import render as render_record
 
         return render_record(report)
-    from incc.views.html import render as render_page
+    if name == "roofline":
+        return roofline(target, report)
+    return page(report)
 
-    return render_page(report, source_lines(report))
+
+def page(report: t.AnalysisReport) -> str:
+    """Return the page of a report, with the source lines that can be read. Raises ValueError without kernels."""
+    from incc.views import roofline
+    from incc.views.html import render
+
+    return render(report, source_lines(report), roofline.panels(roofline.figures_of(report), "#k"))
+
+
+def roofline(target: str, report: t.AnalysisReport) -> str:
+    """Return the roofline of a report, as a page if the target ends in .html. Raises ValueError without kernels."""
+    from incc.views import roofline as view
+
+    figures = view.figures_of(report)
+    return view.page(figures, report.tool) if target.endswith(".html") else view.svg(figures)
 
 
 _LARGEST_SOURCE = 1 << 24

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 ExitKind = Literal["own", "replaced", "added", "repeated"]
 CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
 """A kind of work, and forms that do it by the bits of vectors (0: any, or none). A model has one of the forms."""
+PeakOperation = Literal["add", "multiply", "fma", "load", "store"]
+
+SCALABLE = 0
+"""The width of vectors whose length is the core's."""
 
 
 class DecodeError(Exception):
@@ -286,6 +290,8 @@ class Isa:
         """Return the bits of the widest vectors that a target allows, 0 for cores, which allow their own."""
         return 0
 
+    vector_widths: tuple[int, ...]
+    """Bits of the vectors that arithmetic knows, the narrowest first; SCALABLE for scalable ones."""
     usual_cores: tuple[tuple[str, str], ...]
     """Models for code that names no core, where the host cannot run it: the first of which the pattern is in the
     compiler's target counts. Each is the most widespread core with the instructions that the target allows."""
@@ -415,6 +421,16 @@ class Isa:
     @property
     def common_work(self) -> tuple[CommonWork, ...]:
         """The usual kinds of work, which describe a core's ports."""
+        raise NotImplementedError
+
+    def peak_forms(self, operation: PeakOperation, element: int, width: int) -> tuple[str, ...]:
+        """Return forms of an operation, of which a core has one or none; the first that it has counts.
+
+        Args:
+            operation: The operation on registers, or the access to memory, for which `element` has no meaning.
+            element: Bits of an element: 16, 32 or 64.
+            width: Bits of the vectors: one of `vector_widths`, or those of the element for scalar arithmetic.
+        """
         raise NotImplementedError
 
     # --- decoding ---

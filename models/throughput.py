@@ -5,12 +5,14 @@ The native core computes it for whole kernels by the same definition (core/inclu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import gcd
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from incc.models.model import Form, MachineModel
 
 
 def port_bound(uops: Iterable[tuple[int, int]], n_ports: int) -> tuple[int, int]:
@@ -55,3 +57,29 @@ def of_form(uops: Iterable[tuple[str, int]]) -> Fraction:
         (sum(1 << names.setdefault(port, len(names)) for port in ports.split(",")), count) for ports, count in uops
     ]
     return Fraction(*port_bound(masks, len(names)))
+
+
+def of_mix(model: MachineModel, mix: Collection[tuple[Form, int]]) -> Fraction:
+    """Return the cycles that independent instructions need on ports and units, or as measured if that is more.
+
+    Args:
+        model: The core.
+        mix: The form and the number of instructions of each kind.
+    """
+    from fractions import Fraction
+
+    masks = [
+        (sum(1 << model.ports.index(port) for port in ports.split(",")), uops * number * hold_of(form))
+        for form, number in mix
+        for ports, uops in form.uops
+    ]
+    return max(
+        Fraction(*port_bound(masks, len(model.ports))),
+        Fraction(sum(form.divider * number for form, number in mix)),
+        sum((Fraction(form.throughput or 0) * number for form, number in mix), Fraction(0)),
+    )
+
+
+def hold_of(form: Form) -> int:
+    """Return the cycles for which each µop of a form keeps its port busy."""
+    return max(1, int(form.attributes.get("hold", 1)))

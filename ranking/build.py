@@ -15,6 +15,7 @@ from incc.ranking.hot.records import Told
 from incc.ranking.kernels import Origin, Seen, expected, loops_of, unweighted
 from incc.ranking.read import ReadReports
 from incc.report import types as t
+from incc.report.roofline import kernel_roofline
 from incc.report.source.demangle import choose_functions
 from incc.report.source.places import assembly_is_kept
 from incc.report.types import Tool
@@ -67,6 +68,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Gives different codes of a loop of the source rows of their own."""
     stale: bool = False
     """Includes stale reports."""
+    ceilings: Mapping[str, r.CoreCeilings] = {}
+    """The ceilings of cores, by the names of their models, for the roofline; empty if it is not requested."""
 
 
 class _Member(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,6 +147,9 @@ def _ranked(
     codes.sort(key=lambda code: order(code[0]))
     rows = [(row, [(row, some)]) for row, some in codes] if settings.copies else _grouped(codes)
     rows.sort(key=lambda row: order(row[0]))
+    if settings.ceilings:
+        for row, some in rows:
+            _set_roofline(row, _first(some[0][1]).seen.kernel, settings.ceilings)
     shown = [row for row, _ in rows]
     kernels = [m.seen for _, some in codes for m in some]
     ranking = r.Ranking(
@@ -155,6 +161,7 @@ def _ranked(
         where=settings.where.text if settings.where else "",
         copies_apart=settings.copies,
         sort=settings.sort,
+        ceilings=list(settings.ceilings.values()),
         rows=shown,
         by=settings.by,
         groups=_groups(rows, settings.by, weighed is not None) if settings.by else [],
@@ -284,6 +291,13 @@ def _address(kernel: t.KernelReport) -> str:
         return kernel.name
     first = kernel.spans[0]
     return f"{'' if first.symbol == kernel.function else first.symbol}+{first.offset:#x}"
+
+
+def _set_roofline(row: r.RankingRow, kernel: t.KernelReport, ceilings: Mapping[str, r.CoreCeilings]) -> None:
+    """Set the points of a row, whose figures are those of a kernel."""
+    if row.model in ceilings:
+        row.roofline = kernel_roofline(kernel, ceilings[row.model].ceilings)
+        row.flop_elements = kernel.arithmetic.flop_elements
 
 
 def _weight(members: Sequence[_Member], saving: float, whole: float) -> r.Weight | None:

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from incc.frontends.kernel import SourceLocation
-from incc.report.types import Tool
+from incc.report.types import CeilingsReport, RooflineReport, Tool
 from incc.support.quantities import Amount, Count, Positive, Share
 
 
@@ -143,6 +143,10 @@ class RankingRow(msgspec.Struct, kw_only=True):
     saving: Saving
     weight: Weight | None
     """Null without profiles, and where they have nothing of the kernel."""
+    roofline: RooflineReport | None = None
+    """The points of that code in the roofline model; null if they were not requested."""
+    flop_elements: list[Count] = []
+    """The sizes of its floating-point elements in bits, that of most operations first."""
     copies: Positive
     """The number of the build's kernels in this row."""
     variants: Positive
@@ -262,6 +266,15 @@ class Unread(msgspec.Struct, frozen=True):
     why: str
 
 
+class CoreCeilings(msgspec.Struct, frozen=True, kw_only=True):
+    """A core's ceilings in the roofline model."""
+
+    model: str
+    """The core, by LLVM's -mcpu name."""
+    title: str
+    ceilings: CeilingsReport
+
+
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """The kernels of a build, those most worth a look first.
 
@@ -279,6 +292,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     copies_apart: bool
     """True if different codes of a loop of the source have rows of their own."""
     sort: str
+    ceilings: list[CoreCeilings] = []
+    """The ceilings of the cores; empty if the roofline was not requested."""
     rows: list[RankingRow]
     by: Literal["file", "function", "bottleneck", "hint", ""]
     """The common property of groups."""

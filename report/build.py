@@ -145,7 +145,7 @@ def unit_report(unit_result: UnitResult, only_complete: bool = False) -> t.UnitR
 
         marks, misread = marks_part(kernels, unit_result.marks, unit_result.marked)
         problems = [*unit_result.mark_errors, *misread]
-    return t.UnitReport(
+    report = t.UnitReport(
         source=unit.source,
         assembly_file=unit.assembly_file,
         compiler=unit.compiler,
@@ -177,6 +177,11 @@ def unit_report(unit_result: UnitResult, only_complete: bool = False) -> t.UnitR
         calls=None if unit_result.call_reports is None else list(unit_result.call_reports),
         code=unit_result.code if kernels else "",
     )
+    if not settings.roofline:
+        return report
+    from incc.report.roofline import with_roofline
+
+    return with_roofline(report, model)
 
 
 def _core(model: MachineModel) -> t.CoreReport:

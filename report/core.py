@@ -9,9 +9,9 @@ from msgspec.structs import astuple, replace
 
 from incc.frontends.isa import isa
 from incc.models.binding.bound import UNLIMITED
-from incc.models.model import Form, MachineModel
+from incc.models.model import MachineModel
 from incc.models.notation import parse_port_set
-from incc.models.throughput import port_bound
+from incc.models.throughput import of_mix
 from incc.report import types as t
 from incc.report.wording import counted
 
@@ -235,20 +235,10 @@ def _of_form(model: MachineModel, name: str, bits: int, forms: Iterable[str]) ->
         ports=[port for port in model.ports if port in used],
         uops=sum(count for _, count in form.uops),
         latency=[latency[0], latency[-1]] if latency else [],
-        rthroughput=_rthroughput(form, model),
+        rthroughput=round(float(of_mix(model, [(form, 1)])), 2),
         unit=unit if form.divider else None,
         unit_cycles=form.divider,
     )
-
-
-def _rthroughput(form: Form, model: MachineModel) -> float:
-    """Return the cycles between two instances according to ports and units, or as measured if that is more."""
-    hold = max(1, int(form.attributes.get("hold", 1)))
-    numerator, denominator = port_bound(
-        [(sum(1 << model.ports.index(port) for port in ports.split(",")), count) for ports, count in form.uops],
-        len(model.ports),
-    )
-    return round(max(hold * numerator / denominator, float(form.divider), form.throughput or 0.0), 2)
 
 
 def _figures(work: t.CoreWork) -> tuple[Any, ...]:

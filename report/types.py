@@ -25,7 +25,7 @@ from incc.frontends.kernel import LeftOut as LeftOut
 from incc.frontends.kernel import Refused as Refused
 from incc.frontends.kernel import SourceLocation as SourceLocation
 from incc.frontends.marks import MarkError as MarkError
-from incc.support.quantities import Amount, Count, Exact, Index, Positive, Share
+from incc.support.quantities import Above, Amount, Count, Exact, Index, Positive, Share
 
 UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
 
@@ -204,6 +204,8 @@ class UnitReport(msgspec.Struct, kw_only=True):
     model: ModelReport
     core: CoreReport | None
     """The core's description; None if it was not requested."""
+    ceilings: CeilingsReport | None = None
+    """The core's ceilings in the roofline model; None if they were not requested."""
     kernels: list[KernelReport]
     left_out: list[LeftOut]
     system_loops: Count
@@ -1024,6 +1026,65 @@ class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     """The machine on which the costs were measured."""
 
 
+class PeakReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The most floating-point operations per cycle of one kind of arithmetic."""
+
+    element_bits: Count
+    vector_bits: Count
+    """The width of the vectors; that of an element for scalar arithmetic."""
+    kind: Literal["separate", "fused", "mixed"]
+    """separate: additions and multiplications; fused: fused multiply-adds; mixed: all three, if that is more."""
+    flop_per_cycle: Amount
+
+
+class BandwidthReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The most bytes per cycle that a core moves between a level and the one inside."""
+
+    level: str
+    cores: Positive
+    """The number of cores that use the level at the same time."""
+    bytes_per_cycle: Amount
+    """Bytes per cycle of each of them."""
+
+
+class CeilingsReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The ceilings of a core in the roofline model, according to its model."""
+
+    peaks: list[PeakReport]
+    bandwidths: list[BandwidthReport]
+    """From L1 outwards; for each level first that of a single core."""
+    ghz: Amount | None
+    """The clock for rates per second in GHz; None if none was given."""
+    configuration: str
+    """The machine on which the bandwidths beyond L1 were measured; empty without any."""
+
+
+class RooflinePoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel in the roofline model, with its data in one level."""
+
+    level: str
+    flop_per_byte: Above
+    """Floating-point operations per byte that moves between this level and the one inside; for L1, per byte that
+    instructions load and store."""
+    flop_per_cycle: Above
+    """Predicted floating-point operations per cycle."""
+    measured: Amount | None
+    """Measured floating-point operations per cycle; None unless the kernel was measured, with data in L1."""
+    roof: Amount | None
+    """The most operations per cycle that peak and bandwidth allow; None if the model has no figures for either."""
+    roof_by: str
+    """The ceiling that this is: "peak", or the level whose bandwidth it is; empty without one."""
+
+
+class RooflineReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel's points in the roofline model."""
+
+    points: list[RooflinePoint]
+    """A point for each requested level, else for L1."""
+    missing: list[str]
+    """The reasons why points are missing, in words."""
+
+
 class KernelReport(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
@@ -1109,6 +1170,8 @@ class KernelReport(msgspec.Struct, kw_only=True):
     """Simulations with a changed core, fewest cycles first."""
     data: DataReport | None = None
     """The predictions for data beyond L1; None if they were not requested, or the model describes no such levels."""
+    roofline: RooflineReport | None = None
+    """The kernel's points in the roofline model; None if they were not requested."""
     cold: Cold | None
     """The run of a fixed number of iterations from a cold start; None if it was not requested."""
     alignments: list[Ratio]

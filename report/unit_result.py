@@ -38,6 +38,8 @@ class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Write immediate values in hexadecimal in that syntax."""
     port_model: bool = False
     """Include a description of the core."""
+    roofline: bool = False
+    """Include the core's ceilings and the kernels' points in the roofline model."""
     control_flow: bool = False
     """Include the control flow of the analysed functions."""
     measure: bool = False

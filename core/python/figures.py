@@ -36,12 +36,18 @@ class Operations(msgspec.Struct, frozen=True, kw_only=True):
     """Share of all operations that packed instructions do; None without arithmetic."""
     vector_bits: Count
     """The width of the widest packed arithmetic, in bits; 0 without any."""
+    flop_elements: list[Count] = []
+    """The sizes of the floating-point elements in bits, that of most operations first."""
 
 
 def operations(kernel: KernelCode) -> Operations:
     """Return the operations of a kernel on vector registers."""
     done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]
-    flop = sum(a.operations for a in done if a.floating)
+    by_element: dict[int, int] = {}
+    for a in done:
+        if a.floating:
+            by_element[a.element] = by_element.get(a.element, 0) + a.operations
+    flop = sum(by_element.values())
     flop_packed = sum(a.operations for a in done if a.floating and a.packed)
     total = sum(a.operations for a in done)
     packed = sum(a.operations for a in done if a.packed)
@@ -52,6 +58,7 @@ def operations(kernel: KernelCode) -> Operations:
         integer_operations_packed=packed - flop_packed,
         packed_share=round(packed / total, DECIMALS) if total else None,
         vector_bits=max([a.width for a in done if a.packed], default=0),
+        flop_elements=sorted(by_element, key=lambda element: (-by_element[element], element)),
     )
 
 

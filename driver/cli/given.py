@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from incc.driver import UsageError
-from incc.driver.cli.kinds import MANY, MCA, MOST, NO_VALUE, WRAPPER, Option, read_value
+from incc.driver.cli.kinds import FILES, MANY, MCA, MOST, NO_VALUE, WRAPPER, Option, read_value
 from incc.driver.cli.options import OPTIONS, PAGE_ITERATIONS, find, options_of
 from incc.driver.settings import REPORTED, Settings, with_values
 from incc.support.errors import suggestion
@@ -87,7 +87,7 @@ class Given:
 
     def files(self) -> dict[str, str]:
         """Return the additional files to write, by the names of their options."""
-        names = [option.name for option in options_of(self.command) if option.kind == "file"]
+        names = [option.name for option in options_of(self.command) if option.kind in FILES]
         return {name: self[name] for name in names if self[name]}
 
     def request(self, form: str, output: str, append: bool = False) -> DeliveryRequest:
@@ -181,6 +181,7 @@ READERS: dict[str, Callable[[Given], Any]] = {
     "kernel.waits": lambda given: "waits" in given.views() or bool(given["detail"]),
     "kernel.beyond_l1": lambda given: "memory" in given.views(),
     "scope.ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
+    "report.roofline": lambda given: bool(given["roofline"] or given["html"]),
     "report.control_flow": lambda given: bool(given["cfg"]),
 }
 """The fields of `Settings` that depend on several options, or differ from the option's value."""

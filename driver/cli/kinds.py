@@ -29,6 +29,13 @@ PREFIXES = {MCA: "-", WRAPPER: "--analyze-"}
 """The prefix of option names on a command's line. incc-mca also accepts a second dash."""
 
 
+PICTURES = (".svg", ".html")
+"""The endings of files with pictures."""
+
+FILES = ("file", "picture")
+"""The kinds of options that name files to write."""
+
+
 class Option(msgspec.Struct, frozen=True):
     """An option or operand of a command."""
 
@@ -262,6 +269,12 @@ def _output(option: str, value: str) -> str | None:
     return value if value != "-" else None
 
 
+def _picture(option: str, value: str) -> str:
+    if value.endswith(PICTURES) or value == "-" or value.startswith("/dev/") or os.path.isdir(value):
+        return value
+    raise UsageError(f"{option} needs a file name that ends in {' or '.join(PICTURES)}, not {value!r}")
+
+
 def _thousand(option: str, value: str) -> int:
     number = _number(option, value)
     if number > 1000:
@@ -314,6 +327,7 @@ ONE: dict[str, Callable[[str, str], Any]] = {
     "file": _text,
     "attached": _text,
     "output": _output,
+    "picture": _picture,
     "number": _number,
     "uint": _uint,
     "int": _int,
@@ -356,9 +370,9 @@ KINDS = frozenset((*NO_VALUE, "choice", "views", "operand", "rest", *ONE, *MANY)
 
 A switch is true or false, true without a value. A flag has no value. A mode has one of several values or none, which
 is "all"; a choice must have one of several. Kinds in `MANY` are repeatable, and texts may be empty. A uint is a number
-in LLVM's notation, an int may be negative. A file is a file to write, an output is the file of the result, None for -
-(standard output). An attached value is never the next word, an operand has no dashes, and the rest is all arguments
-from the first operand on.
+in LLVM's notation, an int may be negative. A file is a file to write, a picture one with an ending in `PICTURES`, an
+output the file of the result, None for - (standard output). An attached value is never the next word, an operand has no
+dashes, and the rest is all arguments from the first operand on.
 """
 
 
@@ -371,7 +385,7 @@ def read_value(option: Option, spelled: str, value: str | None) -> Any:
         value: The text of the value; None without one.
     """
     if not value and option.kind not in (*NO_VALUE, "texts"):
-        raise UsageError(f"{spelled} needs a {'file name' if option.kind in ('file', 'output') else 'value'}")
+        raise UsageError(f"{spelled} needs a {'file name' if option.kind in (*FILES, 'output') else 'value'}")
     if option.kind == "switch":
         if value not in (None, *YES, *NO):
             raise UsageError(f"{spelled} is true or false, not {value!r}")

@@ -84,6 +84,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             sets="report.control_flow",
         ),
         Option("html=FILE.html", "file", "write the report as an HTML page"),
+        in_table(shared.ROOFLINE),
         *_of_wrapper(
             _flag("remarks", "print the report as compiler diagnostics on stderr (without --analyze: not as text)")
         ),
@@ -372,13 +373,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             view="what-if",
             wrapper_help="show a table of all standard changes, as --analyze-what-if without CHANGE",
         ),
-        Option(
-            "ghz=GHZ",
-            "clock",
-            "clock for GFLOP/s, GB/s and elements per second, such as 3.5",
-            0.0,
-            sets="report.ghz",
-        ),
+        in_table(shared.CLOCK),
         Option(
             "loop=N",
             "number",

@@ -58,7 +58,17 @@ CORES = Option(
     1,
     sets="kernel.cores",
 )
+CLOCK = Option(
+    "--ghz GHZ", "clock", "clock for GFLOP/s, GB/s and elements per second, such as 3.5", 0.0, sets="report.ghz"
+)
 HTML = Option("--html FILE", "file", "write an HTML page", None)
+ROOFLINE = Option(
+    "--roofline FILE.svg|FILE.html",
+    "picture",
+    "draw the loops below the core's ceilings (roofline model)",
+    "",
+    sets="report.roofline",
+)
 COMPILED = "C by $CC $CFLAGS, C++ by $CXX $CXXFLAGS, Fortran by $FC $FFLAGS; by default with -O3 and the core's -march."
 """The help on sources (driver/sources.py)."""
 MCPU_HELP = "core, or cores separated by commas; see `incc-model list` (default: {})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,16 @@ from incc.driver.completion import Completer
 from incc.driver.cores import named_cores
 from incc.driver.deliver import deliver, deliver_beside, unmet, write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
+from incc.driver.rooflines import ReportedModels
 from incc.ranking import types as r
 from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
 from incc.ranking.hot.read import KINDS, read_hot
 from incc.ranking.hot.records import HotError, Told
+from incc.ranking.kernels import Seen
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
 from incc.report.documents import InputError
+from incc.report.roofline import ceilings_report
 from incc.report.wording import counted
 from incc.support.errors import AnalysisError
 from incc.support.workers import cpus
@@ -104,6 +108,8 @@ COMMAND = Command(
             *shared.formats("text", "markdown", "json", "html", help="output format; json and html contain all rows"),
             shared.OUTPUT,
             shared.HTML,
+            shared.ROOFLINE,
+            shared.CLOCK,
         ),
     ),
     hidden=(Option("-n N", "number", into="top", default=0),),
@@ -166,7 +172,10 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"{wanted[0]} requires --render")
     if options.prune and options.stale:
         raise UsageError("--prune and --stale cannot be combined")
-    targets = [(option, file) for option, file in (("-o", options.output), ("--html", options.html)) if file]
+    if options.ghz and not (options.roofline or options.html or options.format == "html"):
+        raise UsageError("--ghz requires --roofline or --html")
+    files = (("-o", options.output), ("--html", options.html), ("--roofline", options.roofline))
+    targets = [(option, file) for option, file in files if file]
     check_targets(targets, [*options.inputs, *options.hot])
 
 
@@ -280,10 +289,23 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
                 _say(f"warning: not removed: {failure}")
         _say(f"{counted(removed, 'stale report')} removed")
         build = replace(build, stale=[])
+    models = ReportedModels()
+    if options.roofline or options.html or options.format == "html":
+        request = replace(request, ceilings=_ceilings(build.seen, models, options.ghz))
     ranking = rank(options.inputs, build, profiles, request, _shown(options), completer.kernels)
-    for problem in completer.problems:
+    for problem in (*completer.problems, *models.problems):
         _say(f"warning: {problem}")
     return ranking
+
+
+def _ceilings(kernels: Sequence[Seen], models: ReportedModels, ghz: float) -> dict[str, r.CoreCeilings]:
+    """Return the ceilings of the kernels' cores, as far as there are models."""
+    found: dict[str, r.CoreCeilings] = {}
+    cores = max((seen.kernel.data.cores for seen in kernels if seen.kernel.data), default=1)
+    for of in {seen.unit.model.name: seen.unit.model for seen in kernels}.values():
+        if (model := models.find(of)) is not None:
+            found[of.name] = r.CoreCeilings(model=of.name, title=of.title, ceilings=ceilings_report(model, cores, ghz))
+    return found
 
 
 _OF_COMPLETE_KERNELS = frozenset(("cycles_least", "cycles_most", "headroom", "hints", "rules", "verdict"))
@@ -325,12 +347,16 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 
 def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
     """Write the table, and return a message if it could not be written."""
-    written = [(options.output, options.format), *([(options.html, "html")] if options.html else [])]
+    written = [(options.output, options.format)]
+    written += [(options.html, "html")] if options.html else []
+    written += [(options.roofline, "roofline")] if options.roofline else []
     for path, form in written:
         try:
             write_rendered(path, partial(_rendered, ranking, options, form))
         except OSError as error:
             return f"{path or 'the table'} could not be written: {error.strerror}"
+        except ValueError as error:
+            return f"{path}: not written: {error}"
     return ""
 
 
@@ -342,9 +368,15 @@ def _rendered(ranking: r.Ranking, options: argparse.Namespace, form: str, width:
 
             return render_json(ranking)
         case "html":
+            from incc.views import roofline
             from incc.views.ranking import page
 
-            return page.render(ranking)
+            return page.render(ranking, roofline.panels(roofline.figures_of_ranking(ranking), "#r"))
+        case "roofline":
+            from incc.views import roofline
+
+            figures = roofline.figures_of_ranking(ranking)
+            return roofline.page(figures, ranking.tool) if options.roofline.endswith(".html") else roofline.svg(figures)
         case "markdown":
             from incc.views.ranking import markdown
 
@@ -370,16 +402,21 @@ def _render(options: argparse.Namespace) -> int:
         raise UsageError("--render: --format=html requires -o FILE")
     if page:
         given.take("html", page)
+    if options.roofline:
+        given.take("roofline", options.roofline)
     completer = Completer()
     reports, problems = all_reports(options.inputs)
     reports = [completer.whole(report) for report in reports]
     report = replace(reports[0], units=[unit for each in reports for unit in each.units])
+    models = ReportedModels()
+    if page or options.roofline:
+        report = models.with_rooflines(report, options.ghz)
     request = given.request("json" if options.format == "json" else "text", options.output or "")
     if options.format == "html":
         failures = deliver_beside(report, request).failures
     else:
         failures = deliver(report, request, sys.stdout).failures
-    for problem in completer.problems:
+    for problem in (*completer.problems, *models.problems):
         _say(f"warning: {problem}")
     missing = unmet(report, Settings(), request, "--")
     for text in (*problems, *failures, *(message.text for message in missing)):

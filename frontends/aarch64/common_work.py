@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incc.frontends.isa import CommonWork
+from incc.frontends.isa import SCALABLE, CommonWork, PeakOperation
 
 
 def _general(name: str, form: str) -> CommonWork:
@@ -41,3 +41,21 @@ WORK: tuple[CommonWork, ...] = (
     ("SVE FMA", ((0, ("fmla/z.d,p/m,z.d,z.d",)),)),
     ("SVE add", ((0, ("add/z.d,z.d,z.d",)),)),
 )
+
+_PEAK = {"add": "fadd", "multiply": "fmul", "fma": "fmla"}
+_ELEMENTS = {16: "h", 32: "s", 64: "d"}
+
+
+def peak_forms(operation: PeakOperation, element: int, width: int) -> tuple[str, ...]:
+    """Return forms of an operation, as described for `Isa.peak_forms`."""
+    if operation in ("load", "store"):
+        return (f"{'ldr' if operation == 'load' else 'str'}/{'z' if width == SCALABLE else 'q'},[x]",)
+    letter, mnemonic = _ELEMENTS[element], _PEAK[operation]
+    if width == element:
+        scalar = ",".join([letter] * (4 if operation == "fma" else 3))
+        return (f"{'fmadd' if operation == 'fma' else mnemonic}/{scalar}",)
+    if width == SCALABLE:
+        predicate = ",p/m" if operation == "fma" else ""
+        return (f"{mnemonic}/z.{letter}{predicate},z.{letter},z.{letter}",)
+    vector = f"v.{width // element}{letter}"
+    return (f"{mnemonic}/{vector},{vector},{vector}",)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from incc.frontends.aarch64.branches import BRANCHES
 from incc.frontends.isa import (
+    SCALABLE,
     ByteMarkers,
     CommonWork,
     Effects,
@@ -15,6 +16,7 @@ from incc.frontends.isa import (
     Isa,
     ObjectSigns,
     Operation,
+    PeakOperation,
     Syntax,
     TextForm,
     jump_target,
@@ -58,6 +60,7 @@ class _AArch64(Isa):
     name = "aarch64"
     title = "AArch64"
     targets = ("aarch64", "arm64")
+    vector_widths = (128, SCALABLE)
     usual_cores = (("neoverse-n2", r"^armv9|\+sve2"), ("neoverse-v1", r"\+sve"), ("neoverse-n1", ""))
     syntax = Syntax(comments=("//",), line_comments="#", padding="nop")
     example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"
@@ -170,6 +173,11 @@ class _AArch64(Isa):
         from incc.frontends.aarch64.common_work import WORK
 
         return WORK
+
+    def peak_forms(self, operation: PeakOperation, element: int, width: int) -> tuple[str, ...]:
+        from incc.frontends.aarch64.common_work import peak_forms
+
+        return peak_forms(operation, element, width)
 
     def load(self) -> object:
         from incc.frontends.aarch64 import kernels

@@ -19,6 +19,7 @@ from incc.frontends.isa import (
     NotRunnable,
     ObjectSigns,
     Operation,
+    PeakOperation,
     Placement,
     Runnable,
     Syntax,
@@ -84,6 +85,7 @@ class _X86(Isa):
     name = "x86"
     title = "x86-64"
     targets = ("x86_64", "amd64")
+    vector_widths = (128, 256, 512)
     usual_cores = (("generic-x86-64", ""),)
     # GNU as takes `/` for a comment only at the start of a line, but people write `//` anywhere; no operand has it. icc
     # without -g gives lines in remarks, in files that end with its mark.
@@ -266,6 +268,11 @@ class _X86(Isa):
         from incc.frontends.x86.work.common import WORK
 
         return WORK
+
+    def peak_forms(self, operation: PeakOperation, element: int, width: int) -> tuple[str, ...]:
+        from incc.frontends.x86.work.common import peak_forms
+
+        return peak_forms(operation, element, width)
 
     def advice_class(self, mnemonic: str, text: str = "") -> str:
         from incc.frontends.x86.classify import operation_of

@@ -43,6 +43,7 @@ each_option = pytest.mark.parametrize(
 VALUES = {
     "text": ("some", "some"),
     "file": ("some.dot", "some.dot"),
+    "picture": ("some.svg", "some.svg"),
     "number": ("7", 7),
     "uint": ("0x11", 17),
     "int": ("1", 1),

@@ -7,7 +7,8 @@ timeline of each kernel. The template writes the table. The scripts draw a kerne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from incc.report import types as t
 from incc.views.html.data import kernel_data
@@ -18,13 +19,18 @@ from incc.views.text import header
 from incc.views.text.overview import COLUMNS, row_of
 
 
-def render(report: t.AnalysisReport, sources: Mapping[str, Mapping[int, str]] | None = None) -> str:
+def render(
+    report: t.AnalysisReport,
+    sources: Mapping[str, Mapping[int, str]] | None = None,
+    rooflines: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """Return the page of a report.
 
     Args:
         report: The report.
         sources: Lines of source files by number, by the report's names of the files; they are shown next to
             the instructions that come from them.
+        rooflines: The rooflines to show (`views.roofline.panels`).
 
     Raises:
         ValueError: The report has no kernel.
@@ -43,6 +49,7 @@ def render(report: t.AnalysisReport, sources: Mapping[str, Mapping[int, str]] | 
         inputs=_inputs(report, layout),
         table=_table(report, layout),
         left_out=list(_left_out(report, layout)),
+        rooflines=rooflines,
     )
 
 

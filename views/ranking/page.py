@@ -8,7 +8,8 @@ thousand kernels opens at once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from incc.ranking import types as r
 from incc.views.html import templates
@@ -28,8 +29,8 @@ OFFENDERS = 20
 """Offenders listed above the table, which marks all of them."""
 
 
-def render(ranking: r.Ranking) -> str:
-    """Return the page of a ranking."""
+def render(ranking: r.Ranking, rooflines: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return the page of a ranking, with rooflines (`views.roofline.panels`)."""
     layout = Layout(0, False)
     layout.name_paths(cells.files(ranking))
     fails = {offender.row: gate.fails for gate in ranking.gates for offender in gate.offenders}
@@ -63,6 +64,7 @@ def render(ranking: r.Ranking) -> str:
         filters=_filters(kinds),
         table=select(Table(table.columns, rows)),
         most=MOST,
+        rooflines=rooflines,
         data=[_data(row, layout, n < MOST) for n, row in enumerate(ranking.rows)],
     )
 

@@ -101,7 +101,7 @@ COMMAND = Command(
             shared.top("kernels of all files, those with the most to gain"),
             shared.DATA,
             shared.CORES,
-            Option("--ghz GHZ", "clock", "clock, for GFLOP/s and GB/s", 0.0, sets="report.ghz"),
+            shared.CLOCK,
             Option("--measure", "flag", "also run the kernels on this machine and report the cycles they take"),
             shared.UNSAFE,
             shared.jobs("analyse", "; 1 with --measure"),

@@ -5,7 +5,7 @@ These forms tell what the ports of a core's model do.
 
 from __future__ import annotations
 
-from incc.frontends.isa import CommonWork
+from incc.frontends.isa import CommonWork, PeakOperation
 
 
 def _general(name: str, form: str) -> CommonWork:
@@ -72,3 +72,34 @@ WORK: tuple[CommonWork, ...] = (
     ("vector to general", ((0, ("VEX_VMOVQ_RM64_XMM/r", "MOVQ_RM64_XMM/r")),)),
     ("mask logic", ((0, ("VEX_KANDW_KR_KR_KR/r",)),)),
 )
+
+_PEAK = {"add": "ADD", "multiply": "MUL", "fma": "FMADD213"}
+_ELEMENTS = {16: "H", 32: "S", 64: "D"}
+
+
+def peak_forms(operation: PeakOperation, element: int, width: int) -> tuple[str, ...]:
+    """Return forms of an operation, as described for `Isa.peak_forms`."""
+    name = {128: "XMM", 256: "YMM", 512: "ZMM"}.get(width, "XMM")
+    operand = f"{name}M{width}"
+    if operation == "load":
+        return (
+            f"VEX_VMOVAPD_{name}_{operand}/m",
+            f"MOVAPD_{name}_{operand}/m",
+            f"EVEX_VMOVAPD_{name}_K1Z_{operand}/m",
+        )
+    if operation == "store":
+        return (
+            f"VEX_VMOVAPD_{operand}_{name}/m",
+            f"MOVAPD_{operand}_{name}/m",
+            f"EVEX_VMOVAPD_{operand}_K1Z_{name}/m",
+        )
+    scalar = width == element
+    mnemonic = f"{_PEAK[operation]}{'S' if scalar else 'P'}{_ELEMENTS[element]}"
+    # With EVEX, packed operands may be broadcast; those of 512 bits, and scalar ones, may have a rounding mode.
+    broadcast = "" if scalar else f"B{element}"
+    mode = "_ER" if scalar or width == 512 else ""
+    return (
+        f"VEX_V{mnemonic}_{name}_{name}_{operand}/r",
+        f"{mnemonic}_{name}_{operand}/r",
+        f"EVEX_V{mnemonic}_{name}_K1Z_{name}_{operand}{broadcast}{mode}/r",
+    )
