@@ -2,7 +2,9 @@
 
 Each register's value is followed back through the code before the loop, and expressed as a linear combination of
 unknown values. Where blocks meet, a register keeps its value if it is the same on all ways (the construction of SSA
-form of Braun et al., CC 2013, with its removal of trivial φ functions); otherwise it becomes a new unknown.
+form of Braun et al., CC 2013, with its removal of trivial φ functions). Where a loop around changes it by the same
+value in each round, it is the value before that loop and an unknown that is the same for all registers which change by
+that value, such as pointers to the rows of an array. Otherwise it becomes a new unknown.
 """
 
 from __future__ import annotations
@@ -253,10 +255,13 @@ class Follower:
         return self._resolved(value)
 
     def _resolved(self, value: Value) -> Value:
-        while len(terms := value[0]) == 1 and terms[0][1] == 1 and value[1] == 0:
-            if (other := self._same_as.get(terms[0][0])) is None:
-                break
-            value = other
+        """Return a value without the unknowns of meetings that are done."""
+        done: set[str] = set()
+        while names := {name for name, _ in value[0]} & self._same_as.keys() - done:
+            value = _combined(
+                [(self._same_as[name] if name in names else _unknown(name), times) for name, times in value[0]], value[1]
+            )
+            done |= names
         return value
 
     def _meet(self, blocks: Sequence[int], place: str, name: str) -> Value:
@@ -283,6 +288,8 @@ class Follower:
                 pending.add(terms[0][0])
             else:
                 values.add(value)
+        if own := {value for value in values if (name, 1) in value[0]}:
+            return self._in_rounds(name, own, values - own | {_unknown(other) for other in pending})
         if not values and pending:
             outermost = next(other for other in self._open if other in pending)
             pending.discard(outermost)
@@ -295,7 +302,27 @@ class Follower:
                 return unknown
         return value
 
+    def _in_rounds(self, name: str, after: set[Value], before: set[Value]) -> Value:
+        """Return the value of a meeting at the start of a loop, else the unknown `name`.
+
+        Args:
+            name: The meeting.
+            after: Its values after a round of the loop, which depend on that before.
+            before: Its values before the loop.
+        """
+        steps = {_combined([(value, 1), (_unknown(name), -1)]) for value in after}
+        if len(steps) != 1 or len(before) != 1:
+            return _unknown(name)
+        terms, constant = steps.pop()
+        if any(unknown in self._open for unknown, _ in terms):
+            return _unknown(name)
+        block = name.partition(" before ")[2]
+        rounds = [(f"{unknown} in rounds before {block}", times) for unknown, times in terms]
+        rounds += [(f"rounds before {block}", constant)] if constant else []
+        return _combined([(before.pop(), 1), *[(_unknown(unknown), times) for unknown, times in rounds]])
+
     def _start(self, b: int, place: str) -> Value:
+        b = self._unchanged_since(b, place)
         key = b, place
         if (value := self._at_start.get(key)) is not None:
             return value
@@ -313,6 +340,17 @@ class Follower:
         if value != unknown:
             self._same_as[name] = value
         return value
+
+    def _unchanged_since(self, b: int, place: str) -> int:
+        """Return the first of the blocks on the only way to block b that do not write a register; b for a stack slot."""
+        seen = {b}
+        while len(blocks := self._before.predecessors[b]) == 1 and place[-1] != ")":
+            (before,) = blocks
+            if before < 0 or before in seen or place in self._block(before).writes:
+                break
+            b = before
+            seen.add(b)
+        return b
 
     def _at(self, b: int, position: int, place: str) -> Value:
         """Return the value of a place before the instruction at `position` in block b."""
@@ -436,19 +474,12 @@ class Follower:
     def _sum(self, b: int, at: int, affine: Affine) -> Value:
         if (b, at) in self._sums:
             return self._sums[b, at]
-        total: dict[str, int] = {}
-        constant = affine.constant
-        if affine.scalable:
-            total[VECTOR_LENGTH], constant = constant, 0
-        for root, coefficient in affine.terms:
-            terms, addend = self._resolved(self._at(b, at, root))
-            constant += coefficient * addend
-            for unknown, factor in terms:
-                total[unknown] = total.get(unknown, 0) + coefficient * factor
-        terms = tuple(sorted((unknown, _signed(factor)) for unknown, factor in total.items() if _signed(factor)))
+        parts = [(self._resolved(self._at(b, at, root)), coefficient) for root, coefficient in affine.terms]
+        own = (((VECTOR_LENGTH, affine.constant),), 0) if affine.scalable else ((), affine.constant)
+        terms, constant = _combined([*parts, (own, 1)])
         if len(terms) > _MOST_TERMS:
             terms, constant = ((f"{affine.target} at {b}:{at}", 1),), 0
-        value = self._sums[b, at] = terms, _signed(constant)
+        value = self._sums[b, at] = terms, constant
         return value
 
     def _slot(self, instruction: Instruction) -> str:
@@ -466,6 +497,17 @@ class Follower:
 
 def _unknown(name: str) -> Value:
     return ((name, 1),), 0
+
+
+def _combined(parts: Iterable[tuple[Value, int]], constant: int = 0) -> Value:
+    """Return the sum of values times numbers, and a constant."""
+    total: dict[str, int] = {}
+    for (terms, addend), times in parts:
+        constant += times * addend
+        for unknown, factor in terms:
+            total[unknown] = total.get(unknown, 0) + times * factor
+    summed = [(unknown, _signed(factor)) for unknown, factor in total.items() if _signed(factor)]
+    return tuple(sorted(summed)), _signed(constant)
 
 
 def _signed(value: int) -> int:

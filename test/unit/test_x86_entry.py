@@ -101,6 +101,27 @@ def test_pointer_that_moves_in_a_loop_around_it() -> None:
     assert apart(entry, "rdi", "rsi") is None
 
 
+@pytest.mark.parametrize(
+    ("before", "inside", "after", "expected"),
+    [
+        # Rows of an array, which a loop around steps through by the same number of bytes.
+        (" leaq 8(%rdi), %rsi\n", "", " addq %rcx, %rdi\n addq %rcx, %rsi\n", 8),
+        (" leaq 8(%rdi), %rsi\n", "", " addq $80, %rdi\n addq $80, %rsi\n", 8),
+        (" xorl %r8d, %r8d\n", " leaq (%r9,%r8,8), %rdi\n leaq 16(%r9,%r8,8), %rsi\n", " addq %rcx, %r8\n", 16),
+        (" leaq 8(%rdi), %rsi\n", "", " addq %rcx, %rdi\n addq %rax, %rsi\n", None),
+        (" leaq 8(%rdi), %rsi\n", "", " addq $80, %rdi\n addq $88, %rsi\n", None),
+        (" leaq 8(%rdi), %rsi\n", "", " addq %rcx, %rdi\n call g\n addq %rcx, %rsi\n", None),
+    ],
+)
+def test_pointers_that_move_together_in_a_loop_around_it(
+    before: str, inside: str, after: str, expected: int | None
+) -> None:
+    indexed = LOOP.replace("%rsi", "%r10").replace("(%rdx,%r10)", "(%rsi,%r10)")
+    outer = f".Louter:\n xorl %r10d, %r10d\n{inside}{indexed}{after} decl %r13d\n jne .Louter\n"
+    entry = entry_of(before + outer)
+    assert apart(entry, "rdi", "rsi") == expected
+
+
 def test_entered_in_the_middle() -> None:
     text = (
         "f: leaq 16(%rdi), %rsi\n jmp .L2\n movl $111, %ebx\n .byte 100,103,144\n"
