@@ -258,9 +258,8 @@ class Follower:
         """Return a value without the unknowns of meetings that are done."""
         done: set[str] = set()
         while names := {name for name, _ in value[0]} & self._same_as.keys() - done:
-            value = _combined(
-                [(self._same_as[name] if name in names else _unknown(name), times) for name, times in value[0]], value[1]
-            )
+            parts = [(self._same_as[name] if name in names else _unknown(name), times) for name, times in value[0]]
+            value = _combined(parts, value[1])
             done |= names
         return value
 
@@ -342,7 +341,7 @@ class Follower:
         return value
 
     def _unchanged_since(self, b: int, place: str) -> int:
-        """Return the first of the blocks on the only way to block b that do not write a register; b for a stack slot."""
+        """Return the first block on the only way to block b on which a register is not written; b for a stack slot."""
         seen = {b}
         while len(blocks := self._before.predecessors[b]) == 1 and place[-1] != ")":
             (before,) = blocks
