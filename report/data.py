@@ -35,7 +35,7 @@ def data_report(result: KernelResult, elements: Elements | None) -> t.DataReport
             )
             for time, level in zip(times.levels, memory.levels, strict=False)
         ],
-        streams=[_stream(result, times, memory, front) for front in times.traffic.fronts],
+        streams=[_stream(result, times, memory, front, per_element) for front in times.traffic.fronts],
         overlapping=_number(times.overlapping),
         loading=_number(times.loading),
         line_iterations=_number(iterations) if iterations else None,
@@ -70,14 +70,6 @@ def _notation(times: DataTimes, memory: MemoryHierarchy, scale: Fraction) -> str
     return f"{{{text}}}"
 
 
-def _row_bytes(times: DataTimes, level: MemoryLevel) -> int | None:
-    """Return the distance up to which neighbouring rows are found in a level; None without neighbouring rows."""
-    steps = [abs(front.step) for front in times.traffic.fronts if front.neighbour]
-    if not steps or level.size is None:
-        return None
-    return int(Fraction(level.size, times.traffic.line) / times.traffic.furthest * max(steps))
-
-
 def _level(
     times: DataTimes, time: LevelTime, level: MemoryLevel, per_element: Fraction | None, requested: bool, source: str
 ) -> t.DataLevel:
@@ -87,7 +79,6 @@ def _level(
         cycles=_number(time.cycles),
         cycles_per_element=_number(time.cycles / per_element) if per_element else None,
         least_cycles=_number(time.least_cycles),
-        row_bytes=_row_bytes(times, level),
         transfer=_number(time.transfer),
         lines=t.LinesReport(
             read=_number(lines.read),
@@ -102,8 +93,16 @@ def _level(
     )
 
 
-def _stream(result: KernelResult, times: DataTimes, memory: MemoryHierarchy, front: Front) -> t.DataStream:
+def _stream(
+    result: KernelResult, times: DataTimes, memory: MemoryHierarchy, front: Front, per_element: Fraction | None
+) -> t.DataStream:
     reuse = times.traffic.reuse_bytes(front)
+    step = abs(front.step)
+    element = step / per_element if per_element else None
+    # Without any reuse, the loop touches this many bytes per byte of the distance.
+    share = times.traffic.furthest * times.traffic.line / step
+    if reuse is not None and front.behind is not None:
+        share = reuse / (front.behind * step)
     return t.DataStream(
         instructions=list(front.instructions),
         kind=_kind(result, front),
@@ -111,8 +110,21 @@ def _stream(result: KernelResult, times: DataTimes, memory: MemoryHierarchy, fro
         lines=_number(front.lines),
         reuse_bytes=None if reuse is None else _number(reuse),
         level="" if reuse is None else _found_in(memory.levels, reuse),
+        distance=None if front.behind is None else _distance(int(front.behind * step), element),
+        reaches=[
+            t.DataReach(level=level.name, distance=_distance(int(level.size / share), element, round_down=True))
+            for level in memory.levels
+            if level.size and (reuse is not None or front.neighbour)
+        ],
         neighbour=front.neighbour,
     )
+
+
+def _distance(size: int, element: Fraction | None, round_down: bool = False) -> t.DataDistance:
+    """Return a distance in bytes and elements of a size."""
+    number = size / element if element else None
+    whole = number is not None and (round_down or number.denominator == 1)
+    return t.DataDistance(bytes=size, elements=int(number) if number is not None and whole else None)
 
 
 def _kind(result: KernelResult, front: Front) -> Literal["load", "store", "load, store", "non-temporal store"]:

@@ -967,9 +967,6 @@ class DataLevel(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per element of the source's loop; None if the elements are unknown."""
     least_cycles: Amount
     """Cycles per iteration if neighbouring rows are found in L1; equal to `cycles` unless their distance is unknown."""
-    row_bytes: Count | None
-    """The largest distance of neighbouring rows at which their lines are surely found in this level; None without such
-    rows, and for the memory."""
     transfer: Amount
     """Cycles per iteration of the transfers between this level and the one inside."""
     lines: LinesReport
@@ -980,6 +977,21 @@ class DataLevel(msgspec.Struct, frozen=True, kw_only=True):
     """The number of cores from which on the level is saturated; None if it never is, or unknown."""
     figures: str
     """The source of the level's costs."""
+
+
+class DataDistance(msgspec.Struct, frozen=True, kw_only=True):
+    """A distance in memory."""
+
+    bytes: Count
+    elements: Count | None
+    """In elements that the source's loop handles; None if these are unknown, or if it is no whole number of them."""
+
+
+class DataReach(msgspec.Struct, frozen=True, kw_only=True):
+    """The distance up to which a level holds lines until they are used again."""
+
+    level: str
+    distance: DataDistance
 
 
 class DataStream(msgspec.Struct, frozen=True, kw_only=True):
@@ -995,6 +1007,14 @@ class DataStream(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that the loop touches from one use of a line to the next by these accesses; None if the lines are new."""
     level: str
     """The level in which reused lines are found; empty for new lines."""
+    distance: DataDistance | None
+    """From these accesses to those ahead that used the same lines before, such as the length of a row; None for new
+    lines."""
+    reaches: list[DataReach]
+    """The largest distances at which each cache holds the lines, if the loop's other distances grow in proportion.
+
+    Of lines of a neighbouring row at an unknown distance, those at which they are surely found. Empty for other new
+    lines."""
     neighbour: bool
     """True for new lines of an array that other accesses go through an unknown distance away, as in another row."""
 

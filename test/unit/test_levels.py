@@ -145,8 +145,19 @@ def test_known_registers_tell_the_distance_of_rows() -> None:
     (apart,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
     (near,) = incc.analyze(text, mcpu="skylake-avx512", data="all", let={"rdi": 8000, "rsi": 0})
     assert near.levels["memory"] < apart.levels["memory"]
-    reuse = [stream["reuse_bytes"] for stream in near.to_dict()["data"]["streams"]]
-    assert reuse == [None, 16000]  # both rows, as far as each has come since
+    new, again = near.to_dict()["data"]["streams"]
+    assert (new["reuse_bytes"], new["distance"], new["reaches"]) == (None, None, [])
+    assert again["reuse_bytes"] == 16000  # both rows, as far as each has come since
+    assert again["distance"] == {"bytes": 8000, "elements": 1000}
+    assert again["reaches"][0] == {"level": "L1", "distance": {"bytes": 1 << 14, "elements": 1 << 11}}
+
+
+def test_rows_an_unknown_distance_apart_are_surely_found_up_to_a_length() -> None:
+    text = loop("vmovsd (%rdi,%rax,8), %xmm0", "vaddsd (%rdi,%rcx,8), %xmm0, %xmm0", "incq %rcx", "incq %rax")
+    (kernel,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
+    first, second = kernel.to_dict()["data"]["streams"]
+    assert (first["neighbour"], second["neighbour"]) == (False, True)
+    assert second["reaches"][0] == {"level": "L1", "distance": {"bytes": 1 << 14, "elements": 1 << 11}}
 
 
 @pytest.mark.parametrize("data", ["", "all"])

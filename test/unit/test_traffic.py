@@ -124,6 +124,34 @@ def test_layer_conditions_of_the_seven_point_stencil(row: int, rows: int) -> Non
     assert close(ours, theirs)
 
 
+MARGIN = 12
+"""Doubles by which rows are shorter and longer than where incc sees a change: the lines' ends are not exact."""
+
+
+@pytest.mark.parametrize("size", [1 << 12, 1 << 13, 1 << 14])
+def test_rows_of_the_five_point_stencil_stop_fitting_where_the_simulated_cache_says(size: int) -> None:
+    fit = [
+        row for row in range(MARGIN, size // 16) if traffic(jacobi_2d(row), LINE).missing(size).read == Fraction(1, 8)
+    ]
+    assert fit[-1] == pytest.approx(size / 32, abs=MARGIN)
+    for row in (fit[-1] - MARGIN, fit[-1] + MARGIN):
+        ours = traffic(jacobi_2d(row), LINE).missing(size)
+        assert close(ours, simulated(jacobi_2d(row), size, 4 * row, 32 * row))
+
+
+@pytest.mark.parametrize("size", [1 << 13, 1 << 14])
+def test_rows_and_planes_of_the_seven_point_stencil_stop_fitting_where_the_simulated_cache_says(size: int) -> None:
+    rows = 24
+    reads = {row: traffic(jacobi_3d(row, rows), LINE).missing(size).read for row in range(1, size // 24)}
+    changes = [row for row in reads if row > 1 and reads[row] != reads[row - 1]]
+    # First planes stop fitting, that is four of them, then rows, that is six of them: the one behind the other.
+    assert changes == [pytest.approx(size / 32 / rows, abs=2), *[pytest.approx(size / 48, abs=MARGIN)] * 2]
+    assert [reads[1], *[reads[row] for row in changes]] == [Fraction(n, 8) for n in (1, 3, 4, 5)]
+    for row in (changes[0] - 2, changes[0] + 2, changes[1] - MARGIN, changes[2] + MARGIN):
+        ours = traffic(jacobi_3d(row, rows), LINE).missing(size)
+        assert close(ours, simulated(jacobi_3d(row, rows), size, 4 * row * rows, 8 * row * rows), 0.04)
+
+
 @st.composite
 def loops(draw: st.DrawFn) -> list[Stream]:
     """Draw a loop of a few streams of doubles over up to three arrays, with neighbours some distance apart."""

@@ -104,7 +104,6 @@ def test_each_view_has_a_file(view: str) -> None:
         cycles=2.0,
         cycles_per_element=None,
         least_cycles=2.0,
-        row_bytes=None,
         transfer=1.0,
         lines=lines_moved,
         requested=True,
@@ -112,7 +111,15 @@ def test_each_view_has_a_file(view: str) -> None:
         figures="measured",
     )
     stream = t.DataStream(
-        instructions=[0], kind="load", step=64, lines=1.0, reuse_bytes=None, level="", neighbour=False
+        instructions=[0],
+        kind="load",
+        step=64,
+        lines=1.0,
+        reuse_bytes=None,
+        level="",
+        distance=None,
+        reaches=[],
+        neighbour=False,
     )
     unit.kernels[0].data = t.DataReport(
         levels=[level],

@@ -47,10 +47,11 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
             f"{places}."
         )
         return
+    for sentence in _reuse(kernel, data):
+        yield from layout.wrap(sentence)
     yield ""
     yield "Cycles and cache lines between each level and the one inside, per iteration:"
     yield from text_lines(Table(_LEVELS, [row(*_level(level)) for level in data.levels]), layout)
-    yield from layout.wrap(_rows(data))
     figures = dict.fromkeys(level.figures for level in data.levels if level.figures)
     if figures:
         yield from layout.wrap(f"Costs: {'; '.join(figures)} ({data.configuration}).")
@@ -63,16 +64,52 @@ def level_cycles(level: t.DataLevel) -> str:
     return f"{cycles(level.least_cycles)}–{cycles(level.cycles)}"
 
 
-def _rows(data: t.DataReport) -> str:
-    """Return a sentence on neighbouring rows whose distance is unknown; "" without any."""
-    conditions = [f"{level.row_bytes:,} bytes in {level.name}" for level in data.levels if level.row_bytes]
-    if not conditions:
-        return ""
-    return (
-        "Rows of an array lie an unknown distance apart. The lower ends hold if each row finds the lines of its "
-        "neighbour in L1, the higher ends if it finds none. Rows are surely found at distances up to "
-        f"{', '.join(conditions)}."
-    )
+def _reuse(kernel: t.KernelReport, data: t.DataReport) -> Iterator[str]:
+    """Yield sentences on the distances at which lines are used again, and on those at which caches hold them."""
+    for streams in _by_distance(data):
+        numbers = [number for stream in streams for number in stream.instructions]
+        places = line_list(kernel.instructions[number].line for number in numbers).capitalize()
+        verb = "use" if places.startswith("Lines") else "uses"
+        yield f"{places} {verb} data again at a distance of {_distances(streams)}. {_reaches(streams[0])}."
+    unknown = next((stream for stream in data.streams if stream.neighbour), None)
+    if unknown:
+        yield (
+            "Rows of an array lie an unknown distance apart. The lower ends hold if each row finds the lines of its "
+            f"neighbour in L1, the higher ends if it finds none. {_reaches(unknown)}."
+        )
+
+
+def _by_distance(data: t.DataReport) -> list[list[t.DataStream]]:
+    """Return the streams that use lines again, together if their distances differ by less than a line."""
+    groups: list[list[t.DataStream]] = []
+    for stream in sorted((s for s in data.streams if s.distance), key=_bytes):
+        if groups and _bytes(stream) - _bytes(groups[-1][0]) < data.line_bytes:
+            groups[-1].append(stream)
+        else:
+            groups.append([stream])
+    return groups
+
+
+def _bytes(stream: t.DataStream) -> int:
+    return stream.distance.bytes if stream.distance else 0
+
+
+def _distances(streams: list[t.DataStream]) -> str:
+    """Return the distance of streams, or the least and the largest."""
+    first, *_, last = [_distance(stream.distance) for stream in [streams[0], *streams] if stream.distance]
+    return last if first == last else f"{first.split()[0]} to {last}"
+
+
+def _reaches(stream: t.DataStream) -> str:
+    """Return the distances up to which data are found again."""
+    limits = [f"{reach.level} up to {_distance(reach.distance)}" for reach in stream.reaches]
+    return f"They are found in {', '.join(limits)}"
+
+
+def _distance(distance: t.DataDistance) -> str:
+    if distance.elements is None:
+        return f"{distance.bytes:,} bytes"
+    return f"{distance.elements:,} elements"
 
 
 def _stream(kernel: t.KernelReport, stream: t.DataStream) -> list[str]:
