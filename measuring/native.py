@@ -201,6 +201,23 @@ They follow each other directly, so that a disturbance of one shows in its neigh
 """
 ROW = len(_SAMPLE)
 
+_STREAM_SAMPLE = (_CROWD, _CHAIN, "@stream(ptr %job, i64 %i)", _CHAIN, _CROWD)
+"""A sample of a function that streams through arrays: a crowd, a chain, the function, a chain and a crowd."""
+STREAM_ROW = len(_STREAM_SAMPLE)
+
+
+class StreamJob(ctypes.Structure):
+    """A function that streams through four arrays, chunk by chunk: sample i takes chunk i modulo `chunks`."""
+
+    _fields_ = (
+        ("function", ctypes.c_void_p),
+        ("arrays", ctypes.c_void_p * 4),
+        ("iterations", ctypes.c_uint64),
+        ("passes", ctypes.c_uint64),
+        ("chunks", ctypes.c_uint64),
+        ("chunk_bytes", ctypes.c_uint64),
+    )
+
 
 def _sampling(name: str, arguments: str, calls: Sequence[str]) -> str:
     """Return a function that makes some calls `count` times, and stores the ticks that they return."""
@@ -262,6 +279,30 @@ define internal i64 @run(ptr %slot, i64 %n, i64 %m) noinline {
   store volatile i64 %m, ptr inttoptr (i64 @OUTER@ to ptr)
   %start = call i64 @now()
   call void @enter()
+  %end = call i64 @now()
+  %ticks = sub i64 %end, %start
+  ret i64 %ticks
+}
+
+define internal i64 @stream(ptr %job, i64 %sample) noinline {
+entry:
+@FIELDS@
+  %chunk = urem i64 %sample, %f7
+  %offset = mul i64 %chunk, %f8
+  %a = add i64 %f1, %offset
+  %b = add i64 %f2, %offset
+  %c = add i64 %f3, %offset
+  %d = add i64 %f4, %offset
+  %function = inttoptr i64 %f0 to ptr
+  %start = call i64 @now()
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  call void %function(i64 %a, i64 %b, i64 %c, i64 %d, i64 %f5)
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %f6
+  br i1 %more, label %loop, label %done
+done:
   %end = call i64 @now()
   %ticks = sub i64 %end, %start
   ret i64 %ticks
@@ -376,22 +417,28 @@ def text(architecture: Architecture, dialect: str) -> str:
         values[name] = str(STATE + globals()[name])
     for name in ("BAD_ADDRESS", "TOO_MANY_PAGES", "NO_MEMORY", "OWN_MEMORY", "PROTECTION"):
         values[name] = str(globals()[name])
-    module = _TEXT
+    module = _TEXT.replace("@FIELDS@", "\n".join(_field(n) for n in range(ctypes.sizeof(StreamJob) // 8)))
     for name, value in values.items():
         module = module.replace(f"@{name}@", value.replace("\n", "\\0A"))
     return (
         module
         + _sampling("incc_samples", "ptr %slot, i64 %n, i64 %n2, i64 %m, i64 %links", _SAMPLE)
         + _sampling("incc_beside", "i64 %links", (_CROWD, _CHAIN))
+        + _sampling("incc_streams", "ptr %job, i64 %links", _STREAM_SAMPLE)
     )
+
+
+def _field(number: int) -> str:
+    """Return the assignment of a field of a StreamJob."""
+    return f"  %p{number} = getelementptr i64, ptr %job, i64 {number}\n  %f{number} = load i64, ptr %p{number}"
 
 
 class Native:
     """The compiled functions.
 
     They are `samples(slot, n, n2, m, links, count, out)`, where n and n2 are the counter's first values of short and
-    long runs, `beside(links, count, out)` for crowd and chain, `run(slot, n, m)` and `empty(count)`; `fault` is the
-    address of the handler.
+    long runs, `beside(links, count, out)` for crowd and chain, `streams(job, links, count, out)` for a StreamJob,
+    `run(slot, n, m)` and `empty(count)`; `fault` is the address of the handler.
     """
 
     def __init__(self) -> None:
@@ -416,6 +463,7 @@ class Native:
         word, pointer = ctypes.c_uint64, ctypes.c_void_p
         self.samples = function("incc_samples", None, pointer, word, word, word, word, word, pointer)
         self.beside = function("incc_beside", None, word, word, pointer)
+        self.streams = function("incc_streams", None, pointer, word, word, pointer)
         self.run = function("incc_run", None, pointer, word, word)
         self.empty = function("incc_empty", word, word)
         self.fault: int = self.engine.get_function_address("incc_fault")

@@ -1,4 +1,4 @@
-"""Measurements as JSON lines: a header, then a line for each form, pair or kernel, in the order of measuring.
+"""Measurements as JSON lines: a header, then a line for each form, pair, kernel or stream, in the order of measuring.
 
 A line is written as soon as its figures exist, so an interrupted run continues after the last complete line.
 """
@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import msgspec
 
 from incc.measuring.harness import LoopFailure
+from incc.models.memory import MemoryHierarchy
 
 
 class Log:
@@ -127,14 +128,53 @@ class _KernelRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     notes: list[str] = []
 
 
+class StreamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The figures of a loop that streams through arrays of some size, in one of several rounds."""
+
+    stream: str
+    """The name of the loop."""
+    bits: int
+    """The width of its vectors."""
+    non_temporal: bool
+    bytes: int
+    """Bytes of all its arrays, on each core."""
+    cores: int
+    """The number of cores that run it at the same time."""
+    round: int
+    cycles: float
+    """Core cycles per cache line of each array."""
+    spread: float
+    """Cycles between the lower quartile and the median of the samples."""
+    disturbed: float
+    """The share of samples during which something else ran on the core."""
+    ghz: float
+    """The core's clock."""
+
+
+class _MemoryRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The memory hierarchy that the streams of a file show."""
+
+    memory: MemoryHierarchy
+    errors: dict[str, float]
+    held_out: dict[str, float | None]
+
+
 def _kind_of(record: dict[str, Any]) -> type[msgspec.Struct]:
     if "failure" in record:
         return _FailedRecord
+    if "memory" in record:
+        return _MemoryRecord
+    if "stream" in record:
+        return StreamRecord
     return _PairRecord if "pair" in record else _KernelRecord if "kernel" in record else _FormRecord
 
 
 _BEGINS = b'{"core": '
 """The start of a header."""
+
+
+_STREAM_KEY = ("stream", "bits", "non_temporal", "bytes", "cores", "round")
+"""The fields that name a stream's measurement."""
 
 
 def name(record: dict[str, Any]) -> str:
@@ -143,6 +183,10 @@ def name(record: dict[str, Any]) -> str:
         return "pair\n" + "\n".join(record["pair"])
     if "kernel" in record:
         return f"kernel\n{record['kernel']}\n{record.get('code', '')}"
+    if "memory" in record:
+        return "memory"
+    if "stream" in record:
+        return "stream\n" + "\n".join(f"{record[key]}" for key in _STREAM_KEY)
     return "form\n" + "\n".join([record["form"], *sorted(record["conditions"])])
 
 
@@ -182,8 +226,8 @@ class Records:
             raise OtherRun(f"{path}: measurements on {self.header['core']}, not on {self._core}")
 
     def begin(self, header: dict[str, Any]) -> None:
-        """Write the header if the file has none yet."""
-        if self.header is None:
+        """Write the header if the file has none yet, or one without all its fields."""
+        if self.header is None or header.keys() - self.header.keys():
             self.header = header
             self._log.add(header)
 
@@ -193,3 +237,9 @@ class Records:
 
     def close(self) -> None:
         self._log.close()
+
+    def __enter__(self) -> Records:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

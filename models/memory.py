@@ -6,6 +6,8 @@ loops whose data are in L1 only. The table is not inherited, because cores that 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -129,6 +131,54 @@ def read(table: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[MemoryHi
     if sizes != sorted(set(sizes)) and not wrong:
         wrong.append("memory.levels: each level must be larger than the one before")
     return (None if wrong else memory), wrong
+
+
+def described(memory: MemoryHierarchy) -> dict[str, Any]:
+    """Return the table `memory` of a hierarchy, without what is as by default."""
+
+    def stated(struct: msgspec.Struct) -> dict[str, Any]:
+        values = msgspec.structs.asdict(struct)
+        defaults = {field.name: field.default for field in msgspec.structs.fields(struct)}
+        return {name: value for name, value in values.items() if value != defaults[name]}
+
+    return {**stated(memory), "levels": [stated(level) for level in memory.levels]}
+
+
+def table_text(memory: MemoryHierarchy) -> str:
+    """Return the table `memory` as the text of a model file."""
+
+    def value(item: Any) -> str:
+        return json.dumps(item, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    table = described(memory)
+    lines = ["[memory]", *[f"{name} = {value(table[name])}" for name in table if name != "levels"], "levels = ["]
+    for level in table["levels"]:
+        lines.append("  { " + ", ".join(f"{name} = {value(item)}" for name, item in level.items()) + " },")
+    return "\n".join([*lines, "]", ""])
+
+
+def with_table(header: str, memory: MemoryHierarchy, source: str) -> str:
+    """Return the hand-written part of a model file with this table `memory` in place of the one that it has.
+
+    The comment above the old table goes with it. `source` is the long name of the hierarchy's source, which is added to
+    the file's sources if they lack it.
+    """
+    kept = re.sub(
+        r"(?:^#.*\n)*^\[memory\]\n(?:(?:\w+[ \t]*=|[ \t]|\]).*\n|\n)*", "", header, flags=re.MULTILINE
+    ).rstrip("\n")
+    if not re.search(rf"^\"?{re.escape(memory.source)}\"?\s*=", _sources(kept), flags=re.MULTILINE):
+        line = f"{json.dumps(memory.source)} = {json.dumps(source, ensure_ascii=False)}"
+        if "\n[sources]\n" in f"\n{kept}\n":
+            kept = re.sub(r"^\[sources\]$", lambda match: f"{match[0]}\n{line}", kept, count=1, flags=re.MULTILINE)
+        else:
+            kept += f"\n\n[sources]\n{line}"
+    return f"{kept}\n\n{table_text(memory)}\n"
+
+
+def _sources(header: str) -> str:
+    """Return the text of the table of sources."""
+    match = re.search(r"^\[sources\]\n((?:(?!\[).*\n?)*)", header, flags=re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _readable(message: str) -> str:

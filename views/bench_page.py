@@ -29,6 +29,7 @@ def page(results: dict[str, Any]) -> str:
         way=results["way"],
         notes=results["notes"],
         matrix=results["matrix"] and _drawing(results["matrix"]),
+        plot=None,
         tables=tables,
     )
 

@@ -152,10 +152,11 @@ def times(
     direct = traffic.missing(0).direct * (exact(memory.levels[-1].non_temporal) or _ZERO)
     if traffic.unknown or (traffic.missing(0).direct and not direct):
         return DataTimes(traffic=traffic, overlapping=overlapping, loading=loading, levels=tuple(result))
-    ends = [
-        _through_levels(memory, traffic, max(cycles, direct), loading, direct, found, cores) for found in (True, False)
-    ]
-    result = [replace(most, least_cycles=least.cycles) for least, most in zip(*ends, strict=True)]
+    highest = _through_levels(memory, traffic, max(cycles, direct), loading, direct, False, cores)
+    lowest = highest
+    if any(front.neighbour for front in traffic.fronts):
+        lowest = _through_levels(memory, traffic, max(cycles, direct), loading, direct, True, cores)
+    result = [replace(most, least_cycles=least.cycles) for least, most in zip(lowest, highest, strict=True)]
     return DataTimes(traffic=traffic, overlapping=overlapping, loading=loading, levels=tuple(result))
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import gcd, lcm
 
 import msgspec
@@ -104,7 +105,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
             reuse = self.reuse_bytes(front)
             missed = (reuse is None or reuse > size) and not (neighbours and front.neighbour)
             if front.first or (missed and reuse is not None):
-                written += _lines(modifying, abs(modifying[0].step), self.line) if modifying else 0
+                written += _lines(tuple(modifying), abs(modifying[0].step), self.line) if modifying else 0
                 modifying = []
             if front.non_temporal:
                 direct += front.lines if missed else 0
@@ -114,7 +115,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
                 allocate += front.lines
             elif missed:
                 read += front.lines
-        written += _lines(modifying, abs(modifying[0].step), self.line) if modifying else 0
+        written += _lines(tuple(modifying), abs(modifying[0].step), self.line) if modifying else 0
         return Lines(read, allocate, written, direct)
 
 
@@ -213,8 +214,8 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
             reach = span.begin
     step_bytes, ahead = abs(step), Fraction(0)
     for number, members in enumerate(grouped):
-        lines = _lines(members, step_bytes, line)
-        touched = _lines([span for front in grouped[: number + 1] for span in front], step_bytes, line)
+        lines = _lines(tuple(members), step_bytes, line)
+        touched = _lines(tuple(span for front in grouped[: number + 1] for span in front), step_bytes, line)
         # With long steps, accesses further behind may touch some lines that none ahead has touched.
         new, ahead = touched - ahead, touched
         direct = all(span.store and span.instruction in non_temporal for span in members)
@@ -234,7 +235,8 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
                 )
 
 
-def _lines(spans: Sequence[Span], step: int, line: int) -> Fraction:
+@lru_cache(maxsize=256)
+def _lines(spans: tuple[Span, ...], step: int, line: int) -> Fraction:
     """Return the number of different lines per iteration that accesses touch which move by `step` bytes."""
     if not spans:
         return Fraction(0)

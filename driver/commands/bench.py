@@ -20,7 +20,7 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
-from incc.driver.commands import bench_ports
+from incc.driver.commands import bench_memory, bench_ports
 from incc.driver.deliver import write_stream
 from incc.driver.messages import fail, run_command, say
 from incc.driver.pipeline import (
@@ -110,6 +110,13 @@ COMMAND = Command(
                 (),
             ),
             shared.function("with --loops: measure"),
+            Option(
+                "--memory",
+                "flag",
+                "measure the caches and the memory with loops that stream through arrays, in ten minutes at most "
+                "(docs/measuring.md)",
+            ),
+            Option("--quick", "flag", "with --memory: measure fewer sizes, and only the widest vectors, once"),
             Option("--repeat N", "thousand", "take the median of N measurements (default: 1)", 1),
             Option("--unroll N", "thousand", "links of a chain (default: 16)", 16),
             Option("--no-counters", "flag", "use the clock even if there are performance counters"),
@@ -173,6 +180,8 @@ def _run(options: argparse.Namespace) -> int:
     _check(options)
     choice = _model(options)
     core = _target(choice.model, options.simulated)
+    if options.memory:
+        return OK if bench_memory.run(options, choice.model, core.name, core.features) else INCOMPLETE
     forms = _forms(options, core)
     if options.list:
         for form in forms:
@@ -207,21 +216,37 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("-o and --resume must name the same file")
     if options.serial and options.parallel:
         raise UsageError("--serial and --parallel cannot be combined")
-    for other in ("pairs", "loops", "serial", "parallel", "ports", "html"):
-        if options.port_sets and getattr(options, other):
-            raise UsageError(f"--port-sets and --{other} cannot be combined")
+    _refuse(options, "port_sets", ("pairs", "loops", "serial", "parallel", "ports", "html"))
     for name in ("relative", "port_count", "issue_width"):
         if getattr(options, name) and not options.port_sets:
-            raise UsageError(f"--{name.replace('_', '-')} requires --port-sets")
+            raise UsageError(f"{_option(name)} requires --port-sets")
     if options.function and not options.loops:
         raise UsageError("--function requires --loops")
-    if not (options.forms or options.all or options.match or options.loops):
+    _refuse(
+        options,
+        "memory",
+        ("forms", "all", "match", "list", "pairs", "port_sets", "loops", "serial", "parallel", "ports"),
+    )
+    if options.quick and not options.memory:
+        raise UsageError("--quick requires --memory")
+    if not (options.forms or options.all or options.match or options.loops or options.memory):
         raise UsageError(NO_FORM)
-    if options.html.endswith(".svg") and not options.pairs:
-        raise UsageError(f"{options.html}: an .svg file requires --pairs")
+    if options.html.endswith(".svg") and not (options.pairs or options.memory):
+        raise UsageError(f"{options.html}: an .svg file requires --pairs or --memory")
     folder = os.path.dirname(options.html)
     if folder and not os.path.isdir(folder):
         raise UsageError(f"{options.html}: folder {folder} does not exist")
+
+
+def _refuse(options: argparse.Namespace, name: str, others: Sequence[str]) -> None:
+    """Raise UsageError if an option is combined with one that makes no sense with it."""
+    for other in others:
+        if getattr(options, name) and getattr(options, other):
+            raise UsageError(f"{_option(name)} and {_option(other)} cannot be combined")
+
+
+def _option(name: str) -> str:
+    return "forms" if name == "forms" else f"--{name.replace('_', '-')}"
 
 
 def _model(options: argparse.Namespace) -> ChosenModel:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from incc.driver.commands import bench_memory
 from incc.measuring.forms.aarch64 import NOT_TRIED
 from incc.measuring.forms.target import MeasuredCore, features_of_host, target
 from incc.measuring.harness import Harness, Machine, Unavailable, missing
@@ -28,9 +29,12 @@ from incc.measuring.pipeline import comparison as pipeline
 from incc.measuring.pipeline.comparison import ComparedFinding
 from incc.measuring.pipeline.probing import ProbeBench
 from incc.measuring.ports.study import FormPorts
+from incc.measuring.records import OtherRun, Records
 from incc.measuring.stand_in import Simulated
+from incc.measuring.streams.fit import error_of
 from incc.models.check import ModelFinding, check
 from incc.models.loading import find_cpu, load, purge, search_places
+from incc.models.memory import MemoryHierarchy
 from incc.models.model import MachineModel
 from incc.models.processors.host import read
 from incc.support.files import replace_file
@@ -43,6 +47,8 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _BUSY = 0.5
 """The share of disturbed samples above which a note is printed."""
+_MEMORY_WORTH = 0.01
+"""By how much less the mean error must be for a model that differs in its caches and memory only."""
 _WORTH_KEEPING = 0.001
 """By how much less the mean error must be for another model of a core that has one."""
 
@@ -76,6 +82,10 @@ class _Run(msgspec.Struct, frozen=True, kw_only=True):
     """The time at which measuring forms ends."""
     loops: Sequence[host.Case] = ()
     """The loops on which predictions are compared."""
+    memory: MemoryHierarchy | None = None
+    """The measured memory hierarchy."""
+    memory_is_better: bool = False
+    """True if it explains measured streams better than the relative's."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -103,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
             with _own_folder(folder):
                 if relative.isa == host_aarch64.ISA:
                     return make_aarch64(options, relative, host_aarch64.HostMachine(harness), folder)
-                status = make(options, relative, harness, folder, exact=exact)
+                status = make(options, relative, harness, folder, exact=exact, streams=_streams)
             if harness.busy > _BUSY:
                 print(
                     f"the machine was busy: something else ran during {harness.busy:.0%} of the samples, so that the\n"
@@ -121,9 +131,36 @@ def run(args: argparse.Namespace) -> int:
         return _failed(f"{e.filename or folder}: {e.strerror}; {_continues(folder)}")
 
 
+def _streams(relative: MachineModel) -> bench_memory.Machine:
+    return bench_memory.machine_of_host(relative, features_of_host(read().features))
+
+
 def _begin(options: MakeHostOptions, relative: MachineModel, folder: str, loops: Sequence[host.Case] = ()) -> _Run:
     end = time.monotonic() + 60 * options.minutes if options.minutes else float("inf")
     return _Run(options=options, relative=relative, folder=folder, end=end, loops=loops)
+
+
+def _with_memory(this: _Run, machine: Callable[[MachineModel], bench_memory.Machine]) -> _Run:
+    """Measure the caches and the memory, print how well that explains streams, and return the run with them."""
+    relative = this.relative
+    try:
+        streams = machine(relative)
+        with Records(os.path.join(this.folder, "memory.jsonl"), relative.name) as records:
+            records.begin({"core": relative.name})
+            wanted = bench_memory.plan(streams, this.options.quick)
+            outcome = bench_memory.measure(streams, relative, records, wanted, [])
+    except (Unavailable, OtherRun) as e:
+        print(f"caches and memory: not measured: {e}")
+        return this
+    if outcome.fit is None:
+        print("caches and memory: no time to measure them; the same command continues")
+        return this
+    memory, figures = outcome.fit.memory, outcome.figures
+    errors = [error_of(m, figures, streams.levels, relative) if m else None for m in (relative.memory, memory)]
+    before = "it has none" if errors[0] is None else f"{errors[0]:.1%} with {relative.name}'s"
+    print(f"caches and memory: mean error on loops that decided about no figure: {before}, {errors[1]:.1%} as measured")
+    better = errors[0] is None or (errors[1] is not None and errors[1] < errors[0] - _MEMORY_WORTH)
+    return replace(this, memory=memory, memory_is_better=better)
 
 
 def _continues(folder: str) -> str:
@@ -159,6 +196,7 @@ def make(
     folder: str,
     there: frozenset[str] | None = None,
     exact: bool = False,
+    streams: Callable[[MachineModel], bench_memory.Machine] | None = None,
 ) -> int:
     """Measure, write the model, check it, print how accurate it is, and return the exit status.
 
@@ -171,11 +209,14 @@ def make(
         folder: The folder for measurements.
         there: The features of the machine by iced-x86's names; None for those of this processor.
         exact: True if the relative is a model of this very core.
+        streams: A function that returns the machine whose caches and memory are measured; None not to measure them.
     """
     bench = ProbeBench(machine.measure, os.path.join(folder, "loops.jsonl"), options.quick)
     again = ProbeBench(machine.measure, os.path.join(folder, "loops_again.jsonl"), options.quick)
     compared = _pipeline(bench, again, relative)
     this = _begin(options, relative, folder, host.cases())
+    if streams is not None:
+        this = _with_memory(this, streams)
     core = target(relative, features_of_host(read().features) if there is None else there)
     result, ports = _ports(this, core, machine, _forms_of_x86(this, core, machine))
     written, findings = _write(this, compared, result, ports)
@@ -189,6 +230,10 @@ def make(
         return FAILED
     gain = _gain(this, bench, load(options.output, options.model_path))
     if gain is not None and (gain < 0 or (exact and gain < _WORTH_KEEPING)):
+        if this.memory_is_better:
+            _write(this, [], replace(result, different=[]))
+            print(f"{relative.name} predicts these loops as well: the model differs in its caches and memory only")
+            return OK
         os.remove(options.output)
         purge()
         print(f"nothing needs changing: {relative.name} predicts these loops as well; no model was written")
@@ -208,7 +253,7 @@ def _write(
     options, relative = this.options, this.relative
     name = host.name_of(options.output)
     forms = host_forms.entries(result.different, relative)
-    written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports, note)
+    written = host.model_text(name, relative, host.processor_name(), compared, forms, result, ports, note, this.memory)
     replace_file(options.output, written.text)
     purge()
     return written, check(os.path.abspath(options.output), search_places(options.model_path))

@@ -11,7 +11,7 @@ FORMS = (
     "or AT&T's order; or a form's key (IMUL_R64_RM64/r)"
 )
 """The description for the help, in argparse's form."""
-NO_FORM = "name a form ('imul r64, r64'), or --all, or --match=GLOB, or --loops=FILE"
+NO_FORM = "name a form ('imul r64, r64'), or --all, or --match=GLOB, or --loops=FILE, or --memory"
 
 
 def wrong_model(isa: str, name: str) -> str:

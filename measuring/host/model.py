@@ -28,6 +28,7 @@ from incc.measuring.pipeline.comparison import ComparedFinding, changed_fusion, 
 from incc.measuring.pipeline.probing import ProbeBench
 from incc.measuring.ports.study import FormPorts
 from incc.models.files.source import Forms, write_forms
+from incc.models.memory import MemoryHierarchy, table_text
 from incc.models.model import MachineModel
 from incc.models.notation import form_key
 
@@ -169,10 +170,12 @@ def model_text(
     result: Result | None,
     ports: Sequence[FormPorts] = (),
     note: str = "",
+    memory: MemoryHierarchy | None = None,
 ) -> WrittenModel:
     """Return the model file.
 
-    `processor` is the processor's own name; `ports` the port study's results; `note` a remark on all figures.
+    `processor` is the processor's own name; `ports` the port study's results; `note` a remark on all figures; `memory`
+    the measured hierarchy.
     """
     parameters = changed_parameters(list(compared), relative)
     fusion, strange = changed_fusion(list(compared), relative)
@@ -203,6 +206,8 @@ def model_text(
     for parameter, table in tables.items():
         lines += [*_why(compared, parameter), f"[parameters.{parameter}]"]
         lines += [*(f"{_key(k)} = {_value(v)}" for k, v in table.items()), ""]
+    if memory is not None:
+        lines.append(table_text(memory))
     head = "\n".join(lines).rstrip("\n") + "\n\n"
     return WrittenModel(text=head + write_forms(forms, fusion), parameters=parameters, fusion=fusion, forms=forms)
 

@@ -43,6 +43,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """The function that completes the merged forms of the file and returns the number of changed ones."""
     header: Callable[[str], str] | None = None
     """The function that changes the part of the file above its forms, which is kept otherwise."""
+    keeps_forms: bool = False
+    """True if the source has no forms, so that all those of the file are kept."""
 
 
 class Malformed:

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.models.files.source import GENERATED, Also, Entry, Forms, fusion_classes, merge_forms, read_chain, write_forms
+from incc.models.files.source import (
+    GENERATED,
+    Also,
+    Entry,
+    Forms,
+    ModelSource,
+    fusion_classes,
+    merge_forms,
+    read_chain,
+    write_forms,
+)
 from incc.models.forms.rules import rules_of
 from incc.models.importers import ImportRequest, importer
 from incc.models.importers.common import Imported, ImportFailed, read_text
@@ -49,20 +59,13 @@ def import_into(
     isa = next((s.name.isa for s in chain if s.name.isa), module.ISAS[0])
     if isa not in module.ISAS:
         raise ImportFailed(f"{output}: {source} has nothing for {rules_of(isa).TITLE}")
-    request = ImportRequest(
-        options=options,
-        output=output,
-        chain=chain,
-        isa=isa,
-        own=chain[0].forms if chain and keeps else {},
-        kept=merge_forms(chain if keeps else chain[1:]),
-        fusion=fusion_classes(chain[:1]) if keeps else {},
-        search_path=search_path,
-    )
+    request = _request(options, output, chain, isa, search_path, keeps)
     imported = module.import_forms(request)
     if forms != "*":
         imported = replace(imported, forms={f: e for f, e in imported.forms.items() if fnmatchcase(f, forms)})
     default = chain[0].data.get("source", "") if chain else source
+    if imported.keeps_forms:
+        keeps, request = True, _request(options, output, chain, isa, search_path, True)
     also: Also = chain[0].also if chain and keeps else {}
     if imported.prefers is None and (options.prefer or options.compare):
         note_disagreements(also, request.kept, imported.forms, source, default, options.prefer)
@@ -77,6 +80,27 @@ def import_into(
     except OSError as e:
         raise ImportFailed(f"{output}: {e.strerror}") from None
     return Merged(imported, added)
+
+
+def _request(
+    options: argparse.Namespace,
+    output: str,
+    chain: list[ModelSource],
+    isa: str,
+    search_path: Sequence[str],
+    keeps: bool,
+) -> ImportRequest:
+    """Return the request of an import; `keeps` is True if the forms of the file are kept."""
+    return ImportRequest(
+        options=options,
+        output=output,
+        chain=chain,
+        isa=isa,
+        own=chain[0].forms if chain and keeps else {},
+        kept=merge_forms(chain if keeps else chain[1:]),
+        fusion=fusion_classes(chain[:1]) if keeps else {},
+        search_path=search_path,
+    )
 
 
 def _taken(request: ImportRequest, imported: Imported, source: str, default: str) -> Forms:

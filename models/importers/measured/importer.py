@@ -6,8 +6,10 @@ docs/models.md describes how port sets follow from the µops seen with blocking 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -28,6 +30,8 @@ from incc.models.importers.common import (
 )
 from incc.models.importers.measured.amd import MeasuredModel, Record, idiom, lay_over, width
 from incc.models.importers.measured.intel import import_records
+from incc.models.memory import MemoryHierarchy, with_table
+from incc.models.memory import read as read_memory
 from incc.models.notation import Latency, parse_latency, write_latency, write_usage
 
 if TYPE_CHECKING:
@@ -51,8 +55,48 @@ def import_forms(request: ImportRequest) -> Imported:
     """Return all forms in the files, with the measured macro-fusion if the model has none.
 
     For a core whose ports are numbers, its forms replace the model's (intel.py). With `--prefer`, only differences from
-    the model's forms are returned (amd.py).
+    the model's forms are returned (amd.py). A measured memory hierarchy replaces the table `memory`.
     """
+    imported = _import_forms(request)
+    memory = _measured_memory(request.options.files)
+    if memory is None:
+        return imported
+    return replace(
+        imported,
+        header=partial(_with_memory, request.output, memory),
+        keeps_forms=not imported.forms,
+        replaces_fusion=imported.replaces_fusion and bool(imported.forms),
+        notes=[*imported.notes, f"table memory: {', '.join(level.name for level in memory.levels)}"],
+    )
+
+
+def _measured_memory(paths: list[str]) -> MemoryHierarchy | None:
+    """Return the last memory hierarchy in the files. Raises ImportFailed."""
+    memory = None
+    for path in paths:
+        for place, data in read_json_lines(path, Malformed(keep_going=True)):
+            if "memory" in data:
+                table = data["memory"]
+                memory, wrong = (
+                    read_memory(table, {"measured": ""}) if isinstance(table, dict) else (None, ["memory: no table"])
+                )
+                if wrong:
+                    raise ImportFailed(f"{place}: {wrong[0]}")
+    return memory
+
+
+def _with_memory(output: str, memory: MemoryHierarchy, header: str) -> str:
+    """Return the header with this hierarchy. Raises ImportFailed if its own table is written in an unusual way."""
+    text = with_table(header, memory, f"measured by incc-bench --memory on {memory.configuration}")
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise ImportFailed(f"{output}: remove its table [memory] first, which cannot be replaced") from None
+    return text
+
+
+def _import_forms(request: ImportRequest) -> Imported:
+    """Return the forms in the files."""
     options = request.options
     if _has_numbered_ports(options.files):
         return _import_over_model(request)
@@ -83,6 +127,8 @@ def _has_numbered_ports(paths: list[str]) -> bool:
     """Return True if a header names blockers of numbered ports ("p015"), as Intel's cores have them, or none at all."""
     for path in paths:
         for _, data in read_json_lines(path, Malformed(keep_going=False)):
+            if {"stream", "memory"} & data.keys() or data.keys() == {"core"}:  # those of incc-bench --memory
+                continue
             blockers = data.get("blockers")
             return isinstance(blockers, list | dict) and all(re.match(r"p\d", str(name)) for name in blockers)
     return False
@@ -123,9 +169,11 @@ def _read(paths: list[str], keep_going: bool, partly: bool = False) -> _Read:
     fusion: dict[str, tuple[str, ...]] = {}
     for path in paths:
         for place, data in read_json_lines(path, malformed):
-            if {"failure", "pair", "kernel"} & data.keys():  # other records of incc-bench
+            if {"failure", "pair", "kernel", "stream", "memory"} & data.keys():  # other records of incc-bench
                 continue
             try:
+                if data.keys() == {"core"}:
+                    continue
                 if "core" in data:
                     load = {k: int(data["load_latency"][k]) for k in load}
                     fusion = {str(k): tuple(str(v).split()) for k, v in data.get("fusion", {}).items()}
