@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.asm.before import before_loops
-from incc.frontends.asm.entry import Convention, Follower, entry_values, with_steps
+from incc.frontends.asm.entry import Blocks, Convention, Follower, entry_values, with_steps
 from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.asm.pace import Pace, pace
@@ -111,13 +111,14 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
 
     befores = before_loops(regions, lambda: graphs, listing.places, lambda n: False, None if paces else address)
     unit = min(64, section.alignment)
+    blocks = Blocks(code.statement, of_isa.convention)
     kernels = []
     for region, before in zip(regions, befores, strict=True):
         chosen = [code.instruction(line - 1) for line in region.lines]
         offset = chosen[0].offset - section.address
         function_start = code.start_of(offset)
         name = f"{code.names.get(function_start, section.name)}+{offset - function_start:#x}"
-        follower = None if before is None else Follower(before, code.statement, of_isa.convention)
+        follower = None if before is None else Follower(before, blocks)
         chosen = with_steps(chosen, follower) if follower and of_isa.convention.of_elements else chosen
         paced = pace(chosen, follower) if follower and paces else Pace(0)
         kernels.append(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ import msgspec
 _SPECIAL = "*?["
 
 
+@lru_cache(1 << 14)
 def matches(form: str, patterns: str) -> bool:
     """Return True if a form matches one of the patterns, as by fnmatch.fnmatchcase."""
     return any(_matches(form, pattern) for pattern in patterns.split())

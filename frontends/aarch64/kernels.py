@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from incc.frontends.aarch64.convention import CONVENTION
 from incc.frontends.aarch64.decode import LENGTH, decode
 from incc.frontends.aarch64.rules import is_known
-from incc.frontends.asm.entry import Follower, entry_values, restarting, with_steps
+from incc.frontends.asm.entry import Blocks, Follower, entry_values, restarting, with_steps
 from incc.frontends.asm.pace import Pace, pace
 from incc.frontends.asm.parse import INSTRUCTION, parse
 from incc.frontends.kernel import Before, Instruction, KernelCode, Refused, Region
@@ -36,15 +35,14 @@ def decode_regions(
         if each.kind == INSTRUCTION:
             statements.setdefault(each.line, []).append(each.text)
 
-    # The code before a region is also before those that follow.
-    @cache
     def statement(line: int) -> Sequence[Instruction] | None:
         of_line, refused = _decoded((line,), statements, assembly.macros)
         return None if refused else of_line
 
+    blocks = Blocks(statement, CONVENTION)
     kernels = [
         _kernel(
-            region, *_decoded(region.lines, statements, assembly.macros), before[number] if before else None, statement
+            region, *_decoded(region.lines, statements, assembly.macros), before[number] if before else None, blocks
         )
         for number, region in enumerate(regions)
     ]
@@ -80,14 +78,14 @@ def _kernel(
     instructions: Sequence[Instruction],
     refused: Sequence[Refused],
     before: Before | None,
-    statement: Callable[[int], Sequence[Instruction] | None],
+    blocks: Blocks,
 ) -> KernelCode:
     unknown = {i.mnemonic: i.line for i in reversed(instructions) if not is_known(i.mnemonic)}
     if unknown:
         which = ", ".join(f"`{mnemonic}` (line {line})" for mnemonic, line in reversed(unknown.items()))
         note = f"assumes that an unknown instruction writes its first operand and reads the others: {which}"
         region = replace(region, notes=(*region.notes, note))
-    follower = None if before is None else Follower(before, statement, CONVENTION)
+    follower = None if before is None else Follower(before, blocks)
     instructions = with_steps(instructions, follower) if follower else instructions
     paced = pace(instructions, follower) if follower and instructions else Pace(0)
     return KernelCode(

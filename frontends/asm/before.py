@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow
@@ -59,6 +60,11 @@ def before_loops(
     if not wanted:
         return result
     foreign = markers()
+
+    @cache  # a block may be before many loops
+    def lines(members: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple([places[i].line for i in members if not keeps_pointers(i)])
+
     for graph in graphs():
         predecessors: list[list[int]] | None = None
         for b, block in enumerate(graph.blocks):
@@ -67,7 +73,7 @@ def before_loops(
                     if predecessors is None:
                         predecessors = _predecessors(graph, foreign)
                     entered = _entered(graph, predecessors, places, regions[number], b, position)
-                    result[number] = _before(graph, predecessors, places, keeps_pointers, b, position, entered)
+                    result[number] = _before(graph, predecessors, lines, b, position, entered)
     return result
 
 
@@ -124,8 +130,7 @@ def _entered(
 def _before(
     graph: ControlFlow,
     predecessors: Sequence[Sequence[int]],
-    places: Sequence[InstructionPlace],
-    keeps_pointers: Callable[[int], object],
+    lines: Callable[[tuple[int, ...]], tuple[int, ...]],
     first: int,
     position: int,
     entering: Sequence[int],
@@ -150,7 +155,7 @@ def _before(
         instructions += len(code[-1])
         waiting += [p for p in predecessors[b] if p >= 0]
     return Before(
-        tuple([tuple([places[i].line for i in members if not keeps_pointers(i)]) for members in code]),
+        tuple([lines(members) for members in code]),
         tuple([tuple([number.get(p, -1) for p in predecessors[b]]) or (-1,) for b in blocks]),
         tuple([number.get(p, -1) for p in entering]),
     )

@@ -176,20 +176,42 @@ class _Block:
                 self.writes.setdefault(root, []).append(at)
 
 
+class Blocks:
+    """The blocks of a file, decoded when they are first needed: the code before a loop is also before the next ones.
+
+    `statement` returns the decoded instructions of a line, None if they are unknown.
+    """
+
+    def __init__(self, statement: Callable[[int], Sequence[Instruction] | None], convention: Convention) -> None:
+        self.convention = convention
+        self._statement = statement
+        self._decoded: dict[tuple[int, ...], _Block] = {}
+
+    def block(self, lines: tuple[int, ...]) -> _Block:
+        """Return the block of these lines."""
+        block = self._decoded.get(lines)
+        if block is None:
+            code: list[Instruction | None] = []
+            previous = 0
+            for line in lines:
+                if line != previous:
+                    instructions = self._statement(line)
+                    code.extend((None,) if instructions is None else instructions)
+                previous = line
+            block = self._decoded[lines] = _Block(code, self.convention)
+        return block
+
+
 class Follower:
     """The values of registers and stack slots at the ends of blocks, computed on demand.
 
-    A place is the name of a register, or of a stack slot such as "16(rsp)". `statement` returns the decoded
-    instructions of a line, None if they are unknown.
+    A place is the name of a register, or of a stack slot such as "16(rsp)".
     """
 
-    def __init__(
-        self, before: Before, statement: Callable[[int], Sequence[Instruction] | None], convention: Convention
-    ) -> None:
-        self.convention = convention
+    def __init__(self, before: Before, blocks: Blocks) -> None:
+        self.convention = blocks.convention
         self._before = before
-        self._statement = statement
-        self._blocks: dict[int, _Block] = {}
+        self._blocks = blocks
         self.quotients: dict[str, tuple[Value, int]] = {}
         """Unknowns that are a value divided by a number and rounded down."""
         self.given: set[str] = set()
@@ -198,17 +220,7 @@ class Follower:
         self._forget()
 
     def _block(self, b: int) -> _Block:
-        """Return a block, whose statements are decoded when it is first needed."""
-        if b not in self._blocks:
-            code: list[Instruction | None] = []
-            previous = 0
-            for line in self._before.lines[b]:
-                if line != previous:
-                    instructions = self._statement(line)
-                    code.extend((None,) if instructions is None else instructions)
-                previous = line
-            self._blocks[b] = _Block(code, self.convention)
-        return self._blocks[b]
+        return self._blocks.block(self._before.lines[b])
 
     @cached_property
     def _escaped(self) -> set[str]:

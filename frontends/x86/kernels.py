@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from incc.frontends.kernel import Affine, Before, CodeSpan, Instruction, KernelCode, Refused, Region
 from incc.frontends.x86.assembler import AssembledLines, AssemblerError, Encoded, assemble, heard, is_one_statement
+
+if TYPE_CHECKING:
+    from incc.frontends.asm.entry import Blocks
 
 ISA = "x86"
 
@@ -64,6 +68,7 @@ def decode_regions(
         return None if refused else instructions
 
     kernels = []
+    blocks: Blocks | None = None
     for number, region in enumerate(regions):
         instructions = []
         refusals: list[Refused] = []
@@ -82,11 +87,12 @@ def decode_regions(
         counted = 0
         restarts: frozenset[str] = frozenset()
         if code is not None:
-            from incc.frontends.asm.entry import Follower, entry_values, restarting
+            from incc.frontends.asm.entry import Blocks, Follower, entry_values, restarting
             from incc.frontends.asm.pace import pace
             from incc.frontends.x86.convention import CONVENTION
 
-            follower = Follower(code, statement, CONVENTION)
+            blocks = blocks or Blocks(statement, CONVENTION)
+            follower = Follower(code, blocks)
             entry, counted = entry_values(instructions, follower), pace(instructions, follower).number
             restarts = restarting(instructions, region.around, follower)
         kernels.append(
