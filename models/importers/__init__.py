@@ -73,6 +73,7 @@ SOURCES = {
     "measured": ("measured.importer", "measurements by incc-bench, JSON lines"),
     "amd": ("uops_info.amd", "uops.info's measurements of AMD's cores, integer units as in another model"),
     "osaca": ("osaca.importer", "machine files of OSACA, YAML"),
+    "fujitsu": ("fujitsu", "Fujitsu's A64FX Microarchitecture Manual, as text by pdftotext -layout"),
     "llvm": ("llvm.importer", "a scheduling model of LLVM (needs its development files)"),
     "ibench": ("benchmarks.ibench", "output of ibench, which replaces figures that the model has"),
     "asmbench": ("benchmarks.asmbench", "output of asmbench, with names, which replaces figures that the model has"),

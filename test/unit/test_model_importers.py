@@ -199,3 +199,68 @@ def test_the_program_that_reads_llvm_is_kept_in_a_private_folder(
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ImportFailed, match="it is a link"):
         importer._program(str(tmp_path / "config"))
+
+
+MANUAL = """\
+ Table 16-1   Instruction Attributes/Latency (ARMv8)
+          Instruction   Alias   Control option   µOP decode sync sync Blocking   Latency   Pipeline
+          STP   Post-index   3   NA, NA / NA, NA / 1   EAG*, EXA / EAG*, EXA / EX*| EAG*   2
+                    Signed offset   2   NA, NA / NA, NA   EAG*, EXA / EAG*, EXA   2
+ Table 16-2   Instruction Attributes/Latency (ARMv8 SIMD&FP)
+   FMLA (by element)   2   6 / [1]9   FLA / FL*   2
+   FMLA (vector)   1   9   FL*   2
+   FSQRT (vector)   <T> = {2S|4S}   1   E   29   FLA   1
+                    <T> = 2D   1   E   43   FLA
+   FCVTZS (scalar, integer)   1   9+1 ; 15   FLA + NULL ; EAG*  1
+ Table 16-3   Instruction Attributes/Latency (SVE)
+FADDA   <V> = D   128   3   ✓   9 / 6 / [1,2]9   FL* / FLA / FL*   1
+
+                    512   15   ✓   9 / 6 / ([1,2]9 / [2]6) x 6 / [1,2]9   FL* / FLA / (FL* / FLA) x 6 / FL*
+REV (predicate)   1   3   PRX
+REV (vector)   1   6   FLA
+"""
+
+
+def test_rows_of_fujitsus_manual(tmp_path: Path) -> None:
+    """Variants of an instruction are told apart by operands; what a row does not say stays as it was."""
+    forms = {
+        "fmla/v.2d,v.2d,v.d[]": "0<0,1,2:1",
+        "fmla/v.2d,v.2d,v.2d": "0<0,1,2:1",
+        "fsqrt/v.2d,v.2d": "0<1:1",
+        "fcvtzs/w,d": "0<1:1",
+        "fadda/d,p,d,z.d": "0<1,2,3:1",
+        "rev/z.d,z.d": "0<1:1",
+        "stp/x,x,[x],#": "a<a:1 M<0:0",
+        "stp/x,x,[x,#]": "M<0,1:0",
+    }
+    model = tmp_path / "core.toml"
+    model.write_text(
+        'format = 1\nname = "core"\nisa = "aarch64"\nsource = "llvm"\n'
+        '[sources]\nllvm = "x"\nfujitsu = "x"\n[ports]\nnames = ["FLA", "FLB", "PR"]\n[forms]\n'
+        + "".join(
+            f'"{form}" = {{ ports = "1*PR", retire = 9, latency = "{pairs}" }}\n' for form, pairs in forms.items()
+        )
+    )
+    manual = tmp_path / "manual.txt"
+    manual.write_text(MANUAL)
+    assert main(["import", "fujitsu", "--prefer", "-o", str(model), str(manual)]) == 0
+    written = tomllib.loads(model.read_text())["forms"]
+    own = {"source": "fujitsu"}
+    assert written == {
+        "fmla/v.2d,v.2d,v.d[]": {"ports": "1*FLA+1*FLAB", "retire": 2, "latency": "0<0,1:9 0<2:15", **own},
+        "fmla/v.2d,v.2d,v.2d": {"ports": "1*FLAB", "retire": 1, "latency": "0<0,1,2:9", **own},
+        "fsqrt/v.2d,v.2d": {"ports": "1*FLA", "retire": 1, "latency": "0<1:43", "divider": 43, **own},
+        "fcvtzs/w,d": {"ports": "1*PR", "retire": 9, "latency": "0<1:1"},
+        "fadda/d,p,d,z.d": {"ports": "7*FLA+8*FLAB", "retire": 15, "latency": "0<1,2,3:72", **own},
+        "rev/z.d,z.d": {"ports": "1*FLA", "retire": 1, "latency": "0<1:6", **own},
+        "stp/x,x,[x],#": {"ports": "1*PR", "retire": 3, "latency": "a<a:1 M<0:0"},
+        "stp/x,x,[x,#]": {"ports": "1*PR", "retire": 2, "latency": "M<0,1:0"},
+    }
+
+
+def test_a_text_without_the_manuals_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, manual = tmp_path / "core.toml", tmp_path / "manual.txt"
+    model.write_text('format = 1\nname = "core"\nisa = "aarch64"\n[ports]\nnames = ["0"]\n[forms]\n')
+    manual.write_text("FADD (vector)    1    9    FL*\n")
+    assert main(["import", "fujitsu", "--prefer", "-o", str(model), str(manual)]) == 1
+    assert "manual.txt: no table of chapter 16" in capsys.readouterr().err
