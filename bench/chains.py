@@ -1,4 +1,6 @@
-"""Critical path (CP) and loop-carried dependency (LCD) compared with OSACA's, with the reason for each difference.
+"""Chains compared with OSACA's, and throughputs with llvm-mca's, with the reason for each difference.
+
+Chains are the critical path (CP) and the loop-carried dependency (LCD) of a kernel.
 
 `bench/chains.py --osaca PROGRAM loops DIR`: `DIR/loops.jsonl.gz` has loops of compilers for AArch64 cores. OSACA
 (`pip install osaca`) is run on each of them, and its figures are compared with those in the file, too.
@@ -9,10 +11,13 @@ OSACA comes with, which are somewhere in the folder KERNELS.
 `bench/chains.py thesis DIR`: `DIR/table_b1.csv` and the marked files beside it are those of Laukemann's thesis (2020,
 Table B.1), 51 kernels with the CP and LCD of OSACA 0.3. What is known of that version's latencies is in `OSACA_03`.
 
-The first columns count equal figures, each tool with its own latencies. "Same chains" compares like with like: incc's
-dependency graph (the core's own) is evaluated with OSACA's latencies, and OSACA's figure is computed anew from the
-registers that incc decodes, its latencies and, one by one, its rules (`RULES`). If both computations agree without the
-rules, and with them give OSACA's figure, incc has found each of its dependencies.
+`bench/chains.py mca DIR`: incc's simulated cycles of the loops in `DIR/loops.jsonl.gz` and those of llvm-mca 19's
+steady state, which the file has. The classes of larger differences are in `MCA_CLASSES`.
+
+Of chains, the first columns count equal figures, each tool with its own latencies. "Same chains" compares like with
+like: incc's dependency graph (the core's own) is evaluated with OSACA's latencies, and OSACA's figure is computed anew
+from the registers that incc decodes, its latencies and, one by one, its rules (`RULES`). If both computations agree
+without the rules, and with them give OSACA's figure, incc has found each of its dependencies.
 
 A difference is classified by these steps. The rules whose absence changes the figure are classes of it, and so are
 "latencies" if incc's graph gives another figure with incc's own. The class "operands of" an instruction says that
@@ -38,9 +43,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from incc import core
+from incc.core.whatif import UNLIMITED_PORTS, UNLIMITED_WINDOW, Scenario, simulate
 from incc.driver.pipeline import AnalysisError, decode_unit, find_regions, read_assembly
 from incc.driver.settings import Scope
-from incc.frontends.kernel import Instruction
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.frontends.unit import Unit
 from incc.models.binding import bound as b
 from incc.models.binding.bind import bind
@@ -63,6 +69,22 @@ OSACA_03 = {
 OSACA = {"a64fx": "A64FX", "thunderx2t99": "TX2", "neoverse-v2": "V2", "neoverse-n1": "N1", "cortex-a72": "A72"}
 OSACA |= {"apple-m1": "M1", "tsv110": "TSV110"}
 """OSACA's names of cores."""
+MCA_CLASSES = {
+    "write-back": "llvm-mca lets a written-back base wait for the whole instruction",
+    "µops": "llvm-mca counts more µops, which its dispatch takes longer for",
+    "window": "with unlimited queues, reorder buffer and registers incc's cycles are llvm-mca's, which has larger ones",
+    "chain": "incc's cycles are those of its longest chain, whose latencies llvm-mca has shorter",
+    "binding": "with unlimited ports incc is no slower: it binds µops to ports at dispatch, llvm-mca at issue",
+    "ports": "incc's cycles are those of its busiest port or divider, which llvm-mca has less busy",
+    "front end": "incc's cycles are those of dispatch or retirement, which llvm-mca has wider",
+    "less": "incc has fewer cycles: llvm-mca has longer latencies or busier ports",
+    "more": "incc has more cycles, from several limits together",
+}
+"""Why throughputs differ by more than 10 %, the first that applies."""
+NEAR = 0.1
+"""Throughputs that differ by this share count as equal."""
+OTHER_CORE = "apple-m1"
+"""A core that LLVM analyses as another one."""
 SCALE = 4
 """Parts of a cycle in which the latencies of a peer are passed to the core, which has whole numbers."""
 WRITE_BACK = {"cortex-a72": 3}
@@ -78,7 +100,8 @@ class Latencies(msgspec.Struct, frozen=True):
     """Latency of each instruction, or of the computation if it also loads."""
     loads: tuple[float, ...]
     """Latency of the load in each instruction that also computes."""
-    write_back: float
+    write_back: float | None
+    """Latency of a written-back base; None: that of the whole instruction."""
     last: tuple[float, ...]
     """Latency of each instruction if it ends the critical path."""
 
@@ -110,6 +133,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One of the tools has no figures for an instruction."""
     forms: tuple[str, ...]
     """The form of each instruction."""
+    kernel: KernelCode
     bound: b.BoundKernel
 
 
@@ -180,10 +204,11 @@ class Graph:
                     before = starts.get((each.producer, each.written_back))
                     if before is not None and (whole or each.addresses):
                         latency = self.latencies.of[each.producer % self.count]
-                        latency = self.latencies.write_back if each.written_back else latency
+                        if each.written_back and self.latencies.write_back is not None:
+                            latency = self.latencies.write_back
                         times.append(before + latency + loads * each.addresses)
                 if back and (n, False) in starts and (whole or (self.stores[own] and origin is None)):
-                    times.append(starts[n, False] - self.latencies.write_back * (not whole))
+                    times.append(starts[n, False] - (self.latencies.write_back or 0) * (not whole))
                 if times:
                     starts[n, back] = max(times)
         return starts
@@ -226,6 +251,8 @@ def with_peers_latencies(case: Case, peers: Latencies) -> Figures:
         setattr(k, name, getattr(case.bound, name))
     none = [0] * len(case.instructions)
     k.forward_group, k.forward_delay, k.delays_from, k.delays_to = [-1] * len(none), none, none, none
+    k.early_for = none
+    k.input_early = [0] * len(k.input_id)
     k.input_latency = [0] * len(k.input_id)
     for n, i in enumerate(case.instructions):
         base = {a.register.root for a in i.registers if a.address and a.write}
@@ -344,6 +371,7 @@ def case_of(name: str, text: str, cpu: str, peer: Figures, latencies: Latencies 
         through_memory=any(e.location < 0 and e.producer != e.consumer for e in found.edges),
         unknown=unknown or None in forms,
         forms=tuple(i.form for i in kernel.instructions),
+        kernel=kernel,
         bound=bound,
     )
 
@@ -427,6 +455,69 @@ def latencies_of_version_03(case: Case, table: Mapping[str, float]) -> Latencies
     return Latencies(tuple(of), tuple(loads), 0, tuple(of))
 
 
+# --- throughput ------------------------------------------------------------------------------------------------------
+
+
+def near(value: float, other: float) -> bool:
+    return abs(value - other) <= NEAR * other
+
+
+def mca_class(case: Case, cycles: float, theirs: float, uops: float) -> str:
+    """Return the class of the difference between incc's throughput and llvm-mca's, a name in `MCA_CLASSES`.
+
+    `uops`: llvm-mca's number of µops per iteration.
+    """
+    if cycles < theirs:
+        none = (0.0,) * len(case.instructions)
+        own = Latencies(tuple(max(1.0, cycles) for cycles in case.own_latencies), none, None, none)
+        whole = figures(case.instructions, own, ("load as a whole", "store as a whole")).lcd
+        if whole > case.own.lcd and whole >= (1 - 2 * NEAR) * theirs:
+            return "write-back"
+        more = uops > sum(case.bound.issue_slots) and uops / case.bound.issue_width >= (1 - 3 * NEAR) * theirs
+        return "µops" if more else "less"
+    start = Scenario(case.kernel, case.bound, {})
+    if near(float(simulate(UNLIMITED_WINDOW.apply(start)).cycles_per_iteration), theirs):
+        return "window"
+    bounds = core.bounds(case.bound)
+    limits = {
+        "chain": bounds.loop_carried,
+        "ports": max(bounds.port, bounds.divider),
+        "front end": max(bounds.front_end, bounds.retire),
+    }
+    found = next((name for name, limit in limits.items() if near(cycles, float(limit))), "")
+    if not found and float(simulate(UNLIMITED_PORTS.apply(start)).cycles_per_iteration) <= (1 + NEAR) * theirs:
+        found = "binding"
+    return found or "more"
+
+
+def throughputs(folder: pathlib.Path, verbose: bool) -> None:
+    """Print how many throughputs are llvm-mca's, the classes of the others, and with `verbose` each of these."""
+    counts: dict[str, Counter[str]] = {}
+    lines = []
+    for line in gzip.decompress((folder / "loops.jsonl.gz").read_bytes()).splitlines():
+        row = json.loads(line)
+        if not row["mca_steady"] or row["core"] == OTHER_CORE:
+            continue
+        case = case_of(row["loop_id"], row["assembly"], row["core"], Figures(0, 0), None, False)
+        cycles, theirs = float(core.simulate(case.bound).cycles_per_iteration), float(row["mca_steady"])
+        name = "" if near(cycles, theirs) else mca_class(case, cycles, theirs, float(row["mca_uops"]) / 100)
+        counts.setdefault(row["core"], Counter())[name] += 1
+        if name:
+            text = (
+                f"{row['loop_id']:<34}{row['source']:<12}{cycles:>8.2f}{theirs:>10.2f}{cycles / theirs:>7.2f}  {name}"
+            )
+            lines.append((cycles / theirs, text))
+    counts["all"] = sum(counts.values(), Counter())
+    print(f"{'core':<14}{'loops':>6}{'within 10 %':>13}" + "".join(f"{name:>11}" for name in MCA_CLASSES))
+    for cpu, of_core in counts.items():
+        total = of_core.total()
+        shares = f"{of_core['']:>6}{100 * of_core[''] / total:>5.0f} %"
+        print(f"{cpu:<14}{total:>6}{shares}" + "".join(f"{of_core[name]:>11}" for name in MCA_CLASSES))
+    if verbose:
+        print(f"\n{'loop':<34}{'source':<12}{'incc':>8}{'llvm-mca':>10}{'ratio':>7}  class")
+        print("\n".join(text for _, text in sorted(lines)))
+
+
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -479,7 +570,7 @@ def differences(
 def main() -> int:
     """Parse the command line and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", choices=["loops", "thesis", "expected"])
+    parser.add_argument("set", choices=["loops", "thesis", "expected", "mca"])
     parser.add_argument("--osaca", metavar="PROGRAM", default="", help="the program that gives OSACA's latencies")
     parser.add_argument("-v", dest="verbose", action="store_true", help="print each kernel that differs")
     parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
@@ -487,6 +578,9 @@ def main() -> int:
     arguments = parser.parse_args()
     folder, program = arguments.folder, arguments.osaca
     try:
+        if arguments.set == "mca":
+            throughputs(folder, arguments.verbose)
+            return 0
         if arguments.set == "thesis":
             cases = list(thesis(folder))
         elif arguments.set == "expected":

@@ -380,6 +380,11 @@ class _Binder:
         # An access that is wider than the core's takes several µops.
         widest = self.parameters["memory_bits"] or 1 << 16
         loads_left = sum(m.elements * max(1, -(-8 * m.size // widest)) for m in i.memory if m.load)
+        from_load = [cycles for (_, source), cycles in _Latencies(form).pairs.items() if source == "m"]
+        if from_load and not any(from_load) and form.retire_slots < sum(count for _, count in form.uops):
+            # Nothing is computed from what is loaded, so µops of one macro-operation on these ports load as well, such
+            # as those of a pair. Where sources count each µop by itself, they do not say what it does.
+            loads_left = max(loads_left, sum(count for ports, count in form.uops if ports in load))
         stores = any(m.store for m in i.memory)
         uops: list[tuple[int, int]] = []
         for ports, count in form.uops:

@@ -114,3 +114,11 @@ def test_an_updated_address_does_not_wait_for_the_load(core: str, load: str) -> 
     assert found.latency_bound == 1
     expected = max(1, found.port_bound, found.front_end_bound)
     assert expected <= simulate(loop).cycles_per_iteration < 1.05 * float(expected)
+
+
+@pytest.mark.parametrize("core", ["neoverse-n1", "neoverse-v1", "neoverse-v2"])
+def test_a_list_is_walked_in_a_loads_latency_by_pairs_too(core: str) -> None:
+    """The pair's other half is no computation that the loaded address goes through."""
+    walk = bound(core, "ldp x1, x2, [x1]", "add x0, x0, x2")
+    assert analyze(walk).latency_bound == 4
+    assert 4 <= simulate(walk).cycles_per_iteration < 4.1
