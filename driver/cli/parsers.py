@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from incc.driver.cli.command import HELP, VERSION, Command, help_text, usage_lines
 from incc.driver.cli.kinds import MANY, Option, read_value
-from incc.driver.messages import guarded
+from incc.driver.messages import guarded, tell
 from incc.support.errors import suggestion
 from incc.support.version import __version__
 
@@ -96,6 +96,15 @@ class Parser(argparse.ArgumentParser):
         for pattern, text in _REWORDED:
             message = re.sub(pattern, text, message)
         self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is not sys.stdout:
+            tell(message)
+        else:
+            from incc.driver.cli.help import write
+
+            if status := write(message):
+                sys.exit(status)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         names = [] if action.choices is None else list(action.choices)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from incc.frontends.container import Container, Section, debug_address
 from incc.frontends.elf import ALLOCATED, EXECUTABLE, MAGIC, OBJECT, ElfError, read_elf
-from incc.frontends.objects.read import mapped, read
+from incc.frontends.objects.read import ObjectError, mapped, read
 from incc.frontends.objects.spans import Addresses
 
 PART = 1 << 18
@@ -25,30 +25,38 @@ LARGE = 1 << 20
 
 
 def code_parts(source: str | bytes) -> list[Addresses]:
-    """Return ranges of `Section.debug_address` that divide the code of a large ELF file, none for other files.
+    """Return ranges of `Section.debug_address` that divide the code of a large object, none for other files.
 
     Raises OSError.
     """
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
     if size <= LARGE:
         return []
-    data = source if isinstance(source, bytes) else mapped(source)
     try:
-        elf = read_elf(data) if data[:4] == MAGIC else None
-    except ElfError:
+        sections = list(_code_sections(source))
+    except (ElfError, ObjectError):
         return []
-    sections = (
-        []
-        if elf is None
-        else [
-            (debug_address(number) if elf.kind == OBJECT else section.address, len(section.content))
-            for number, section in enumerate(elf.sections)
-            if section.flags & ALLOCATED and section.flags & EXECUTABLE
-        ]
-    )
     if sum(length for _, length in sections) <= LARGE:
         return []
     return list(_divided(sections))
+
+
+def _code_sections(source: str | bytes) -> Iterator[tuple[int, int]]:
+    """Yield the `Section.debug_address` and the length of each section of code, of an ELF file without reading them.
+
+    Raises ElfError, ObjectError and OSError.
+    """
+    data = source if isinstance(source, bytes) else mapped(source)
+    if data[:4] == MAGIC:
+        elf = read_elf(data)
+        for number, entry in enumerate(elf.sections):
+            if entry.flags & ALLOCATED and entry.flags & EXECUTABLE:
+                yield debug_address(number) if elf.kind == OBJECT else entry.address, len(entry.content)
+        return
+    container = read(source) if isinstance(source, bytes) else _kept(source, os.path.dirname(source))
+    for section in container.sections:
+        if section.executable:
+            yield section.debug_address, len(section.data)
 
 
 def _divided(sections: list[tuple[int, int]]) -> Iterator[Addresses]:
@@ -103,7 +111,9 @@ def with_cuts(container: Container) -> Container:
     table = next((section for section in container.sections if section.name == ".eh_frame_hdr"), None)
     frames = [] if table is None else _frames(table)
     sections = [
-        replace(section, cuts=tuple(_cuts(section, frames))) if section.executable else section
+        replace(section, cuts=tuple(_cuts(section, [section.address + at for at in section.cuts] or frames)))
+        if section.executable
+        else section
         for section in container.sections
     ]
     return replace(container, sections=tuple(sections))

@@ -8,6 +8,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from struct import Struct
 from typing import Any
 
 from msgspec.structs import replace
@@ -38,6 +39,17 @@ _LARGEST_POWER = 15
 _GCC_LTO = ".gnu.lto_"
 COFF_MACHINES = frozenset((0x14C, 0x1C0, 0x1C4, 0x5032, 0x5064, 0x6232, 0x6264, 0x8664, 0xA641, 0xAA64))
 """Processors with common COFF objects, which have no other magic (Microsoft's PE format, "Machine types")."""
+_UNWINDING = {"AMD64": Struct("<3I"), "ARM64": Struct("<2I")}
+"""The entries in the table for unwinding by processor (Microsoft's PE format, ".pdata"): first a function's address."""
+_BRANCHES = {
+    **dict.fromkeys(("AMD64_REL32", "BRANCH"), 4),
+    **dict.fromkeys(("ARM64_BRANCH26", "ARM64_BRANCH19", "ARM64_BRANCH14", "BRANCH26"), 0),
+}
+"""lief's names for the relocations of jumps and calls, and how many bytes after the field its distance counts from.
+
+On AArch64 the field has the distance from itself and no addend (Microsoft's PE format; Apple's reloc.h of x86_64 and
+arm64).
+"""
 _MAPPED = 1 << 24
 """Bytes of a file from which on it is mapped into memory. A smaller one is read, so it may change meanwhile."""
 _START = 64
@@ -271,10 +283,16 @@ def _read_with_lief(source: str | bytes, start: bytes, size: int) -> Container:
 
 def _pe_sections(lief: Any, binary: Any) -> Iterator[Section]:
     functions = _Functions((f.address, str(f.name)) for f in (*binary.exported_functions, *binary.functions))
+    entry = _UNWINDING.get(str(binary.header.machine).rsplit(".", 1)[-1])
+    table = next((bytes(section.content) for section in binary.sections if section.name == ".pdata"), b"")
+    unwound = (
+        sorted(at for at, *_ in entry.iter_unpack(table[: len(table) // entry.size * entry.size])) if entry else []
+    )
     for section in binary.sections:
         executable = section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE)
         start, data = section.virtual_address, bytes(section.content)
-        yield _section(section, start, data, executable, functions, _PAGE)
+        read = _section(section, start, start, data, executable, functions, _PAGE)
+        yield replace(read, cuts=_offsets(unwound, read)) if executable else read
 
 
 def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
@@ -284,7 +302,9 @@ def _coff_sections(lief: Any, binary: Any) -> Iterator[Section]:
             symbols.setdefault(symbol.section_idx, []).append((symbol.value, str(symbol.name)))
     for number, section in enumerate(binary.sections, start=1):
         if section.has_characteristic(lief.PE.Section.CHARACTERISTICS.MEM_EXECUTE) and section.size:
-            yield _section(section, 0, bytes(section.content), True, _Functions(symbols.get(number, ())), 16)
+            functions, data = _Functions(symbols.get(number, ())), bytes(section.content)
+            read = _section(section, 0, debug_address(number), data, True, functions, 16)
+            yield replace(read, relocations=_relocations(section.relocations, 0, read))
 
 
 def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
@@ -292,18 +312,48 @@ def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
     named = [(symbol.value, str(symbol.name)) for symbol in binary.symbols]
     functions = _Functions((value, name) for value, name in named if not name.startswith("ltmp"))
     flags = lief.MachO.Section.FLAGS
+    table = binary.function_starts
+    starts = [] if table is None else sorted(binary.imagebase + start for start in table.functions)
     is_object = binary.header.file_type == lief.MachO.Header.FILE_TYPE.OBJECT
     for section in binary.sections:
         executable = section.has(flags.PURE_INSTRUCTIONS) or section.has(flags.SOME_INSTRUCTIONS)
         start, data = section.virtual_address, bytes(section.content)
         alignment = 1 << min(section.alignment, _LARGEST_POWER) if is_object else _PAGE
-        yield _section(section, start, data, executable, functions, alignment)
+        read = _section(section, start, start, data, executable, functions, alignment)
+        if executable:
+            relocations = _relocations(section.relocations, section.offset, read) if is_object else ()
+            read = replace(read, cuts=_offsets(starts, read), relocations=relocations)
+        yield read
+
+
+def _relocations(relocations: Iterable[Any], start: int, section: Section) -> tuple[Relocation, ...]:
+    """Return those of the relocations of a section of code that jumps and calls have.
+
+    `start` is what lief counts their addresses from: in Mach-O files the section's place in the file.
+    """
+    found = []
+    for relocation in relocations:
+        bias = _BRANCHES.get(str(relocation.type).rsplit(".", 1)[-1])
+        name = str(relocation.symbol.name) if bias is not None and relocation.symbol else ""
+        offset = relocation.address - start
+        if bias is None or not name or not 0 <= offset <= len(section.data) - 4:
+            continue
+        addend = int.from_bytes(section.data[offset : offset + 4], "little", signed=True) - bias if bias else 0
+        found.append(Relocation(offset=offset, symbol=name, addend=addend, pc_relative=True))
+    return tuple(sorted(found, key=lambda relocation: relocation.offset))
+
+
+def _offsets(addresses: list[int], section: Section) -> tuple[int, ...]:
+    """Return the offsets in a section of those of the ascending addresses that lie in it."""
+    first = bisect_left(addresses, section.address)
+    last = bisect_left(addresses, section.address + len(section.data))
+    return tuple([address - section.address for address in addresses[first:last]])
 
 
 def _section(
-    section: Any, address: int, data: bytes, executable: bool, functions: _Functions, alignment: int
+    section: Any, address: int, debug: int, data: bytes, executable: bool, functions: _Functions, alignment: int
 ) -> Section:
-    """Return a section of lief's."""
+    """Return a section of lief's, with `debug` as its `debug_address`."""
     return Section(
         name=str(section.name),
         address=address,
@@ -311,4 +361,5 @@ def _section(
         executable=executable,
         functions=functions.within(address, len(data)) if executable else (),
         alignment=alignment,
+        debug_address=debug,
     )

@@ -12,6 +12,8 @@ from test.fuzz.runs import Run
 
 STATUSES = frozenset((0, 1, 2))
 """The documented exit statuses of commands; a run of incc ends as the compiler does."""
+_STATUSES_OF_BUILDS = frozenset((126, 127))
+"""Those of incc-build besides, for a command that cannot be executed or is not found."""
 
 _CRASHES = (
     re.compile(r"^Traceback \(most recent call last\):.*?^\w[^\n]*$", re.DOTALL | re.MULTILINE),
@@ -67,7 +69,8 @@ def _fault(run: Run, outcome: Outcome) -> str:
         return f"more than {CPU_SECONDS} s"
     if outcome.peak > MEMORY and not SANITIZED:
         return f"{outcome.peak >> 20} MiB of memory"
-    if outcome.status not in STATUSES and not (run.streams == "reader gone" and outcome.status == -13):
+    statuses = STATUSES | _STATUSES_OF_BUILDS if run.command == "incc-build" else STATUSES
+    if outcome.status not in statuses and not (run.streams == "reader gone" and outcome.status == -13):
         return f"exit status {outcome.status}, which is not documented: {stderr[-200:]}"
     if outcome.left:
         return f"left behind: {outcome.left}"

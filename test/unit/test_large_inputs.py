@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -83,6 +84,47 @@ def test_parts_of_a_library_have_the_kernels_of_the_whole(library: pathlib.Path,
     of_parts = parts.code_parts(str(library))
     assert len(of_parts) > 5
     assert [kernel for part in of_parts for kernel in kernels(library, part)] == kernels(library)
+
+
+FOREIGN = {
+    "object.obj": ("windows-gnu", ""),
+    "library.dll": ("windows-gnu", "lld-link-19 /dll /noentry /export:g1 /out:{out} {object}"),
+    "object.o": ("apple-macos11", ""),
+    "library.dylib": (
+        "apple-macos11",
+        "ld64.lld-19 -arch {arch} -platform_version macos 11 11 -dylib -o {out} {object}",
+    ),
+}
+
+
+@pytest.fixture(params=[f"{arch} {name}" for name in FOREIGN for arch in ("x86_64", "arm64")])
+def foreign(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> pathlib.Path:
+    """A file for Windows or macOS; libraries without local symbols."""
+    arch, name = request.param.split()
+    system, link = FOREIGN[name]
+    linker = link.partition(" ")[0]
+    if not shutil.which("clang-19") or (linker and not shutil.which(linker)):
+        pytest.skip(f"no clang-19 or no {linker}")
+    (tmp_path / "a.c").write_text("".join(SOURCE.format(i) for i in range(20)))
+    made = tmp_path / ("made.o" if link else name)
+    target = f"--target={arch}-{system}".replace("arm64-windows", "aarch64-windows")
+    subprocess.run(["clang-19", target, "-O2", "-c", "-o", made, tmp_path / "a.c"], check=True)
+    if link:
+        link = link.format(arch=arch, out=tmp_path / name, object=made)
+        subprocess.run(link.split(), check=True)
+    if name.endswith("dylib"):
+        subprocess.run(["llvm-strip-19", tmp_path / name], check=True)
+    return tmp_path / name
+
+
+def test_other_formats_in_parts_have_the_kernels_of_the_whole(foreign: pathlib.Path, small_parts: None) -> None:
+    """Functions without symbols are told apart by the tables for unwinding, and by macOS' table of functions."""
+    of_parts = parts.code_parts(str(foreign))
+    assert len(of_parts) > 3
+    whole = kernels(foreign)
+    linked = foreign.with_name("made.o")
+    assert not linked.exists() or len(whole) == len(kernels(linked))
+    assert [kernel for part in of_parts for kernel in kernels(foreign, part)] == whole
 
 
 @pytest.mark.parametrize("options", [["--format=cycles"], ["--json"], []], ids=["cycles", "json", "text"])

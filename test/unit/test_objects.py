@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -392,3 +393,20 @@ def test_code_of_32_bits_is_told_of(tmp_path: pathlib.Path, target: str) -> None
     subprocess.run(["clang-19", f"--target={target}", "-c", "a.s"], cwd=tmp_path, check=True)
     with pytest.raises(ObjectError, match="code for x86 of 32 bits, of which incc-mca reads assembly alone"):
         read(str(tmp_path / "a.o"))
+
+
+@pytest.mark.skipif(not shutil.which("clang-19"), reason="no clang-19")
+@pytest.mark.parametrize(
+    "target", ["x86_64-windows-gnu", "aarch64-windows-gnu", "x86_64-apple-macos11", "arm64-apple-macos11"]
+)
+def test_calls_and_jumps_that_a_linker_completes(tmp_path: pathlib.Path, target: str) -> None:
+    """A call has its name, and a jump to another function is no loop."""
+    (tmp_path / "a.c").write_text(
+        "double f(double);\n"
+        "double g(double *a, long n) { double s = 0; for (long i = 0; i < n; i++) s += f(a[i]); return s; }\n"
+        "double h(double a) { return f(a + 1); }\n"
+    )
+    subprocess.run(["clang-19", f"--target={target}", "-O2", "-c", "a.c"], cwd=tmp_path, check=True)
+    ((kernel,), _) = object_kernels(str(tmp_path / "a.o"))
+    assert kernel.region is not None
+    assert any(re.search(r"call to _?f\b", note) for note in kernel.region.notes)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import pytest
 
 from incc.core import cold_run
+from incc.driver.cli.command import NAMES
 from incc.driver.commands import db
 from incc.driver.commands.mca import main
 from incc.driver.pipeline import analyze_unit
@@ -87,6 +88,18 @@ def test_streams_that_are_closed_or_full(folder: pathlib.Path, streams: str, fac
         )
         assert done.returncode in (0, 1, 2), (words, done)
         assert b"Traceback" not in done.stderr, done.stderr.decode()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", [name for name in NAMES if name != "incc"])
+def test_help_and_usage_errors_to_streams_that_are_closed_or_full(command: str) -> None:
+    for word in ("--help", "--version", "--no-such-option"):
+        for streams in STREAMS:
+            done = subprocess.run(["sh", "-c", f"{command} {word} {streams}"], capture_output=True)
+            unwritten = not {">/dev/full", ">&-"}.isdisjoint(streams.split())
+            assert done.returncode in ((1, 2) if unwritten or word == "--no-such-option" else (0,)), (word, done)
+            assert b"Traceback" not in done.stderr
+            assert b"Exception ignored" not in done.stderr
 
 
 @pytest.mark.parametrize("text", ["frob %eax\n", "add 0.0e\n", "# LLVM-MCA-BEGIN\n, %eax\n# LLVM-MCA-END\n"])

@@ -18,6 +18,7 @@ _INPUTS = ("a.s", "a.s", "r.json", ".", "missing", "-", "/dev/null")
 _NEVER = frozenset(
     ("measure", "unsafe", "trust", "trust-includes", "resume", "p", "j", "clear-cache", "prune", "model-path")
 )
+_TAKES_MINUTES = ("incc-bench", "--all")
 _OWN = {"incc-bench": ("--simulated",), "incc-build": ("-o", "reports", "--", "true")}
 _SUBCOMMANDS_NEVER = frozenset(("make", "import"))
 
@@ -31,7 +32,9 @@ def _commands() -> dict[str, list[tuple[tuple[str, ...], tuple[tuple[str, str, t
 
     def options(command: Command) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         for option in (option for group in command.all_groups() for option in group.options):
-            if option.kind not in ("operand", "rest") and option.name.lstrip("-") not in _NEVER:
+            if option.name.lstrip("-") in _NEVER or (command.name, option.name) == _TAKES_MINUTES:
+                continue
+            if option.kind not in ("operand", "rest"):
                 choices = tuple(option.choices()) if option.kind in ("choice", "mode", "views") else ()
                 yield from ((name, option.kind, choices) for name in names(option, command.name))
         if command.name == "incc-mca":
