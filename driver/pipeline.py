@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +19,7 @@ from incc.frontends.asm.before import code_before
 from incc.frontends.asm.includes import without_includes
 from incc.frontends.asm.loops import LoopPath, line_list
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, columns_of, parse
+from incc.frontends.asm.placed import place
 from incc.frontends.asm.regions import (
     innermost_loops,
     llvm_mca_regions,
@@ -30,7 +32,7 @@ from incc.frontends.asm.regions import (
 )
 from incc.frontends.foreign import unreadable
 from incc.frontends.isa import DecodeError, detect, isa
-from incc.frontends.kernel import KernelCode, LeftOut, Region, SourceLocation
+from incc.frontends.kernel import KernelCode, LeftOut, MadeObject, Region, SourceLocation
 from incc.frontends.marks import Mark
 from incc.frontends.unit import Unit
 from incc.models import loading
@@ -374,8 +376,9 @@ def decode_unit(
     try:
         text = without_byte_markers(parsed, unit.assembly) if markers else unit.assembly
         before = code_before(parsed, regions)
+        made = MadeObject(unit.made, partial(place, parsed)) if unit.made and text == unit.assembly else None
         return isa(parsed.isa).decode_regions(
-            text, regions, unit.assembly_file, before=before, checked=checked, trusted=unit.reads_files
+            text, regions, unit.assembly_file, before=before, checked=checked, trusted=unit.reads_files, made=made
         )
     except DecodeError as error:
         raise AnalysisError(str(error)) from error

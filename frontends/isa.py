@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
+from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, MemoryAccess, Refused, Region
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -448,6 +448,7 @@ class Isa:
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
         trusted: bool = False,
+        made: MadeObject | None = None,
     ) -> list[KernelCode]:
         """Return the kernels of regions of an assembly text.
 
@@ -460,6 +461,7 @@ class Isa:
                 `entry` and `pace` are computed.
             checked: lines whose refused statements the first kernel lists as well as its own.
             trusted: let the text read other files.
+            made: the object that an assembler has made of the text, from which its code can be read.
 
         Raises:
             DecodeError: if the text cannot be decoded at all.

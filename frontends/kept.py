@@ -33,6 +33,7 @@ class KeptCode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def pack(kept: KeptCode) -> str:
     """Return code as a text. Raises ValueError if a name in it is not UTF-8."""
+    kept = replace(kept, unit=replace(kept.unit, made=b""))
     return b64encode(zlib.compress(msgspec.msgpack.encode(kept), _LEVEL)).decode("ascii")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -247,6 +247,35 @@ class Relocation(msgspec.Struct, frozen=True, kw_only=True):
     addend: int
     pc_relative: bool
     """The field holds symbol + addend - its own address."""
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """An instruction of an assembly text with its place in the object that an assembler made of the text."""
+
+    line: int
+    text: str
+    section: int
+    """The number of the section."""
+    start: int
+    """The offset of its first byte in the section."""
+    end: int
+    """The offset after its last byte."""
+
+
+Decode = Callable[[int, int, str], tuple[int, int]]
+"""Decodes the instruction of a statement (its text) in a section (its number) at an offset.
+
+Returns its length, and the offset that it jumps to, -1 for other instructions. The length is 0 if another instruction
+is there.
+"""
+
+
+class MadeObject(msgspec.Struct, frozen=True):
+    """The object that an assembler has made of an assembly text."""
+
+    data: bytes
+    place: Callable[[Sequence[int], Mapping[str, tuple[int, int]], Decode], list[Placed] | None]
+    """Returns the instructions on lines of the text, as `incc.frontends.asm.placed.place` does."""
 
 
 # --- instructions ----------------------------------------------------------------------------------------------------

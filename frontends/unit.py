@@ -50,6 +50,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """It was read back from a report, which may come from anybody: its assembly reads no other files."""
     notes: tuple[str, ...] = ()
     """Notes on everything in the unit."""
+    made: bytes = b""
+    """The object that the compilation's assembler made of the assembly, if it is available."""
     loops: tuple[CompiledLoop, ...] = ()
     """The compiler's description of its innermost loops, whose numbers the assembly has (`asm.compiled`)."""
     remarks: tuple[Remark, ...] = ()

@@ -26,6 +26,7 @@ job removes it, even if the analysis fails, since the compilation itself has suc
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -460,8 +461,29 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
         folder=job.folder,
         output=unit.output,
         way=unit.way if unit.way != "link" else "object",
+        made=_assembled(job, unit) if unit.way == "assembler" else b"",
     )
     return made, path
+
+
+def _assembled(job: Job, unit: JobUnit) -> bytes:
+    """Return the object that the compilation's assembler made of a unit's text, b"" if there is none any more."""
+    noted = job.digest.get(unit.output)
+    path = os.path.join(job.folder, unit.output)
+    if not noted or not os.path.isfile(path) or _changes_code(job.arguments):
+        return b""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError:
+        return b""
+    return data if hashlib.blake2b(data, digest_size=16).hexdigest() == noted else b""
+
+
+def _changes_code(arguments: Sequence[str]) -> bool:
+    """Return True if arguments of a compiler have options for the assembler that may change the code."""
+    options = [word for word in arguments if word.startswith(("-Wa,", "-Xassembler"))]
+    return any(option != "-Wa,--noexecstack" for option in options)
 
 
 def _check_unchanged(job: Job, unit: JobUnit, path: str) -> None:

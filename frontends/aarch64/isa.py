@@ -21,7 +21,7 @@ from incc.frontends.isa import (
     TextForm,
     jump_target,
 )
-from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
+from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, MemoryAccess, Refused, Region
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -193,6 +193,7 @@ class _AArch64(Isa):
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
         trusted: bool = False,
+        made: MadeObject | None = None,
     ) -> list[KernelCode]:
         from incc.frontends.aarch64.kernels import decode_regions
 

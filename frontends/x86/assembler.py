@@ -22,7 +22,7 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.elf import PROGBITS, RELOCATIONS, RELOCATIONS_IN_PLACE, ElfError, read_elf
+from incc.frontends.elf import OBJECT, PROGBITS, RELOCATIONS, RELOCATIONS_IN_PLACE, ElfError, read_elf
 from incc.frontends.isa import DecodeError, word_set
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.iced import Narrow
@@ -354,6 +354,23 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
     relocations: tuple[Relocation, ...]
     """In the order of their offsets."""
+    relocated: tuple[int, ...]
+    """Their offsets."""
+
+    def encoded(self, number: int, line: int, text: str, start: int, end: int, bits: int = 64) -> Encoded:
+        """Return the statement with the bytes between two offsets of this section, whose number is given."""
+        code = self.data[start:end]
+        low, high = bisect_left(self.relocated, start), bisect_left(self.relocated, end)
+        return Encoded(
+            text=text,
+            line=line,
+            section=self.name,
+            alignment=self.alignment,
+            number=number,
+            offset=start,
+            code=_narrow(code) if bits == 32 else code,
+            relocations=self.relocations[low:high],
+        )
 
 
 class _Object(msgspec.Struct, frozen=True):
@@ -365,18 +382,21 @@ class _Object(msgspec.Struct, frozen=True):
     """The number of the section and the offset in bytes of each symbol that is defined."""
 
 
-def read_object(data: bytes) -> _Object:
-    """Read an object for x86 of 64 or 32 bits. Raises ElfError."""
+def read_object(data: bytes, flags: int = 0) -> _Object:
+    """Read the sections with contents and these flags of an object for x86 of 64 or 32 bits. Raises ElfError."""
     elf = read_elf(data)
     if elf.machine not in (_EM_386, _EM_X86_64):
         raise ElfError(f"an object for another machine (e_machine {elf.machine}), not x86-64")
+    if elf.kind != OBJECT:
+        raise ElfError("a linked file, not an object")
     narrow = elf.machine == _EM_386
     relative, absolute = (_PC_RELATIVE_386, _ABSOLUTE_386) if narrow else (_PC_RELATIVE, _ABSOLUTE)
     symbols = list(elf.symbols())
     relocations: dict[int, list[Relocation]] = {}
     in_place: dict[int, list[tuple[int, int]]] = {}
+    read = [n for n, section in enumerate(elf.sections) if section.type == PROGBITS and section.flags & flags == flags]
     for section in elf.sections:
-        if section.type not in (RELOCATIONS, RELOCATIONS_IN_PLACE):
+        if section.type not in (RELOCATIONS, RELOCATIONS_IN_PLACE) or section.information not in read:
             continue
         into = relocations.setdefault(section.information, [])
         for entry in elf.relocations(section):
@@ -393,16 +413,18 @@ def read_object(data: bytes) -> _Object:
                     pc_relative=suffix is not None,
                 )
             )
-    sections = {
-        number: _Section(
+    sections = {}
+    for number in read:
+        section = elf.sections[number]
+        of_section = tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset))
+        fields = in_place.get(number)
+        sections[number] = _Section(
             name=section.name,
             alignment=section.alignment,
-            data=_unfilled(section.content, fields) if (fields := in_place.get(number)) else bytes(section.content),
-            relocations=tuple(sorted(relocations.get(number, ()), key=lambda r: r.offset)),
+            data=_unfilled(section.content, fields) if fields else bytes(section.content),
+            relocations=of_section,
+            relocated=tuple([r.offset for r in of_section]),
         )
-        for number, section in enumerate(elf.sections)
-        if section.type == PROGBITS
-    }
     return _Object(sections, {s.name: (s.section, s.value) for s in symbols if s.section in sections})
 
 
@@ -620,7 +642,8 @@ def _reason(statement: str, message: str) -> str:
     return message
 
 
-def _mnemonic(text: str) -> str:
+def mnemonic(text: str) -> str:
+    """Return the mnemonic of a statement, without the prefixes before it."""
     return next((word for word in text.split() if word.lower() not in _PREFIXES), "")
 
 
@@ -635,7 +658,7 @@ def _blank(marked: list[str], number: int, message: str, statements: list[_State
     line = marked[number - 1]
     named = re.search(_MNEMONIC, message)
     if len(statements) > 1 and named:
-        guilty = [s for s in statements if _mnemonic(s.text).startswith(named.group(1))]
+        guilty = [s for s in statements if mnemonic(s.text).startswith(named.group(1))]
         if guilty and len(guilty) < len(statements):
             starts = {statement.start for statement in guilty}
             parts = [p for p in line.split("; ") if p.partition(":")[0] not in starts]
@@ -870,7 +893,6 @@ def _collect(
     assembled: _Object, statements: list[_Statement], refused: dict[int, tuple[Refused, ...]]
 ) -> AssembledLines:
     encoded: dict[int, list[Encoded]] = {}
-    starts = {index: [r.offset for r in section.relocations] for index, section in assembled.sections.items()}
     for statement in statements:
         place, end = assembled.symbols.get(statement.start), assembled.symbols.get(statement.end)
         if place is None or end is None or statement.bits == 16:
@@ -879,20 +901,8 @@ def _collect(
                 reason = Refused(statement.line, statement.text, why)
                 refused[statement.line] = (*refused.get(statement.line, ()), reason)
             continue
-        index, offset = place
-        section = assembled.sections[index]
-        offsets = starts[index]
-        low, high = bisect_left(offsets, offset), bisect_left(offsets, end[1])
+        number, start = place
         encoded.setdefault(statement.line, []).append(
-            Encoded(
-                text=statement.text,
-                line=statement.line,
-                section=section.name,
-                alignment=section.alignment,
-                number=index,
-                offset=offset,
-                code=_narrow(section.data[offset : end[1]]) if statement.bits == 32 else section.data[offset : end[1]],
-                relocations=section.relocations[low:high],
-            )
+            assembled.sections[number].encoded(number, statement.line, statement.text, start, end[1], statement.bits)
         )
     return AssembledLines({line: tuple(items) for line, items in encoded.items()}, refused, assembled.symbols)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Literal, SupportsIndex
 
-from iced_x86 import Code, Mnemonic, Register
+from iced_x86 import Code, Mnemonic, OpKind, Register
 
 
 def constants(module: ModuleType) -> dict[str, int]:
@@ -22,6 +22,8 @@ def _names(module: ModuleType) -> list[str]:
 CODE_NAMES = _names(Code)
 MNEMONIC_NAMES = _names(Mnemonic)
 REGISTER_NAMES = _names(Register)
+NEAR_BRANCHES = (OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64)
+"""The kinds of operands that are targets of branches."""
 
 CODE32 = 2
 """The `code_size` of an instruction of 32-bit mode."""

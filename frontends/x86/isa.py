@@ -28,7 +28,7 @@ from incc.frontends.isa import (
     word_set,
     words,
 )
-from incc.frontends.kernel import Before, Instruction, KernelCode, MemoryAccess, Refused, Region
+from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, MemoryAccess, Refused, Region
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -317,10 +317,11 @@ class _X86(Isa):
         before: Sequence[Before | None] = (),
         checked: Sequence[int] = (),
         trusted: bool = False,
+        made: MadeObject | None = None,
     ) -> list[KernelCode]:
         from incc.frontends.x86.kernels import decode_regions
 
-        return decode_regions(text, regions, file_name, assembler, before, checked, trusted)
+        return decode_regions(text, regions, file_name, assembler, before, checked, trusted, made)
 
     def decode_bytes(
         self, code: bytes, name: str = "block", is_loop: bool | None = None, text: bool = True

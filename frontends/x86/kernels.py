@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from incc.frontends.kernel import Affine, Before, CodeSpan, Instruction, KernelCode, Refused, Region
-from incc.frontends.x86.assembler import AssembledLines, AssemblerError, Encoded, assemble, heard, is_one_statement
+from incc.frontends.elf import EXECUTABLE, ElfError
+from incc.frontends.kernel import Affine, Before, CodeSpan, Decode, Instruction, KernelCode, MadeObject, Refused, Region
+from incc.frontends.x86.assembler import (
+    AssembledLines,
+    AssemblerError,
+    Encoded,
+    assemble,
+    heard,
+    is_one_statement,
+    mnemonic,
+    read_object,
+)
 
 if TYPE_CHECKING:
     from incc.frontends.asm.entry import Blocks
@@ -32,13 +42,15 @@ def decode_regions(
     before: Sequence[Before | None] = (),
     checked: Sequence[int] = (),
     trusted: bool = False,
+    made: MadeObject | None = None,
 ) -> list[KernelCode]:
     """Decode the statements of all regions of one file, with one run of the assembler.
 
     `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry`
     and `pace` are worked out.
 
-    `assembler` as for `incc.frontends.x86.assembler.assemble`. What the assembler or the decoder refuses is in the
+    `assembler` as for `incc.frontends.x86.assembler.assemble`, which is not run if the code can be read from the object
+    `made`. What the assembler or the decoder refuses is in the
     kernels' `refused`, in the first one's also what it refuses on the lines `checked`. Raises AssemblerError, its
     message beginning with `file_name`.
     """
@@ -49,7 +61,8 @@ def decode_regions(
     # Without messages, statements with the same text have the same code, so one of them stands for all.
     few = _different(text, checked)
     try:
-        assembled = _assembled_once(text, assembler)
+        assembled = read_lines(made, {*wanted, *earlier}) if made and not checked else None
+        assembled = assembled or _assembled_once(text, assembler)
         if assembled is None or _refused_on(few, assembled):
             assembled = assemble(text, {*wanted, *earlier, *few}, assembler, _load_decoder, trusted)
         if len(few) < len(checked) and (heard or assembled.refused or _refused_on(few, assembled)):
@@ -152,6 +165,57 @@ def _spans(region: Region, assembled: AssembledLines) -> tuple[tuple[CodeSpan, .
         )
         base = start if len(spans) == 1 else base
     return tuple(spans), base
+
+
+def read_lines(made: MadeObject, lines: Iterable[int]) -> AssembledLines | None:
+    """Return the bytes of the statements on some lines of a text from the object that was made of it.
+
+    The result is that of `assemble`, in less time. It is None if the place of a statement is uncertain.
+    """
+    try:
+        read = read_object(made.data, EXECUTABLE)
+    except ElfError:
+        return None
+    code = {number: section.data for number, section in read.sections.items()}
+    placed = made.place(sorted(lines), read.symbols, _decoding(code))
+    if placed is None:
+        return None
+    statements: dict[int, list[Encoded]] = {}
+    for each in placed:
+        section = read.sections[each.section]
+        encoded = section.encoded(each.section, each.line, each.text, each.start, each.end)
+        statements.setdefault(each.line, []).append(encoded)
+    return AssembledLines({line: tuple(items) for line, items in statements.items()}, {}, read.symbols)
+
+
+def _decoding(sections: Mapping[int, bytes]) -> Decode:
+    """Return a function that decodes the code of sections, by their numbers, fastest if in order.
+
+    Of mnemonics the first letter is compared, which AT&T's and Intel's names have in common, with few exceptions. After
+    a prefix, which may make another instruction of it (`rep bsf` is `tzcnt`), none is compared.
+    """
+    from iced_x86 import Decoder
+
+    from incc.frontends.x86.iced import MNEMONIC_NAMES, NEAR_BRANCHES
+
+    decoders = {number: Decoder(64, code) for number, code in sections.items()}
+
+    def decode(section: int, offset: int, text: str) -> tuple[int, int]:
+        decoder = decoders[section]
+        if decoder.position != offset:
+            if offset > len(sections[section]):
+                return 0, -1
+            decoder.position = decoder.ip = offset
+        native = decoder.decode()
+        if native.is_invalid:
+            return 0, -1
+        if MNEMONIC_NAMES[native.mnemonic][0] != text[0].upper():
+            word = mnemonic(text)
+            if not word or text.startswith(word):
+                return 0, -1
+        return native.len, native.near_branch_target if native.op0_kind in NEAR_BRANCHES else -1
+
+    return decode
 
 
 _REPEATED = 4

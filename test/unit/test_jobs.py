@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 
 from incc.driver.builds.jobs import JobError, compiler_version, read_job, remove_job, run_job
 from incc.driver.builds.workers import Pool, Queue, run_pending
+from incc.frontends.x86 import assembler, kernels
+from incc.frontends.x86.assembler import AssembledLines
 from incc.report import types as t
 from incc.report.folder import manifest
 from incc.report.folder.cache import UnitCache
@@ -352,6 +354,41 @@ def test_a_job_of_an_object(tmp_path: Path, reports: Path) -> None:
     assert made["compiler_version"] == "12.2.0 (Debian 12.2.0-14)", "from .comment"
     assert [kernel["cycles"] for kernel in made["kernels"]] == [4]
     assert (tmp_path / "sum.o").read_bytes() == data
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+def test_text_is_assembled_again_only_if_its_object_is_gone_or_changed(
+    tmp_path: Path, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assembled: list[str] = []
+
+    def assemble(text: str, *arguments: Any) -> AssembledLines:
+        assembled.append(text)
+        return assembler.assemble(text, *arguments)
+
+    monkeypatch.setattr(kernels, "assemble", assemble)
+    found: list[tuple[int, Any]] = []
+
+    def analyse(name: str, *arguments: str) -> None:
+        del assembled[:]
+        given = ["-O2", "-march=skylake-avx512", *arguments, "-c", "src/sum.c", "-o", "sum.o"]
+        job = make_job(tmp_path / name, reports, folder=str(tmp_path), digest=digest, arguments=given)
+        assert run_job(str(job)) == []
+        found.append((len(assembled), only_report(reports)[1]["units"][0]["kernels"]))
+
+    (tmp_path / "sum.s").write_text(TEXT)
+    subprocess.run(["gcc", "-g", "-c", "sum.s", "-o", "sum.o"], cwd=tmp_path, check=True)
+    digest = {"sum.o": hashlib.blake2b((tmp_path / "sum.o").read_bytes(), digest_size=16).hexdigest()}
+    analyse("there", "-Wa,--noexecstack")
+    analyse("options", "-Wa,-mbranches-within-32B-boundaries")
+    subprocess.run(["objcopy", "--strip-debug", "sum.o"], cwd=tmp_path, check=True)
+    analyse("stripped")
+    (tmp_path / "sum.o").unlink()
+    analyse("gone")
+    (tmp_path / "sum.o").mkdir()
+    analyse("folder")
+    assert [times for times, _ in found] == [0, 1, 1, 1, 1]
+    assert all(kernels == found[0][1] for _, kernels in found)
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
