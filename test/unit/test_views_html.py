@@ -16,6 +16,7 @@ from msgspec.structs import force_setattr, replace
 
 import browser
 from browser import browse
+from incc.driver.deliver import page
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -470,3 +471,23 @@ def test_no_fault_that_axe_knows(count: int, tmp_path: Path) -> None:
     looks = [("", False), (f"#k{count}", True)] + ([("", True), (f"#k{count}", False)] if count < 500 else [])
     for at, dark in looks:
         assert browser.faults(page, tmp_path, at, dark) == [], (at, dark)
+
+
+def test_data_beyond_l1_have_columns_tables_and_figures() -> None:
+    settings = settings_with(mcpu="haswell", regions="loops", data=("L2", "memory"))
+    made = analyze_units([Unit(assembly=ADDITION + ADDITION.replace("L1", "L2"), assembly_file="a.s")], settings)
+    text = page(made)
+    titles = re.findall(r'<th scope="col" class="[^"]*"><button type="button" title="[^"]*">([^<]*)</button>', text)
+    assert [title for title in titles if title in ("L2", "L3", "memory")] == ["L2", "memory"]
+    shown = data(text)[0]
+    levels = made.units[0].kernels[0].data.levels
+    captions, columns, rows, sentences = zip(*shown["memory"]["parts"], strict=True)
+    assert "each level" in captions[0]
+    assert "Streams" in captions[1]
+    assert [row[0] for row in rows[0]] == [level.name for level in levels]
+    assert [title for title, _, _ in columns[0]][:2] == ["From", "Cycles"]
+    assert [row[1] for row in rows[0]] == [f"{level.cycles:.2f}" for level in levels]
+    assert sentences[0][0].startswith("Costs: ")
+    assert shown["memory"]["line"].startswith("Per 64-byte line")
+    assert ["From L2", f"{levels[1].cycles:.2f}", "cycles / iteration"] in shown["figures"]
+    assert data(page(report()))[0]["memory"] is None

@@ -16,7 +16,7 @@ from incc.views.html.templates import render as render_template
 from incc.views.layout import Layout, in_order
 from incc.views.table import Cell, Column, Table, TableRow, number_column, select
 from incc.views.text import header
-from incc.views.text.overview import COLUMNS, row_of
+from incc.views.text.overview import ALL_COLUMNS, full_row_of
 
 
 def render(
@@ -87,14 +87,14 @@ def _table(report: t.AnalysisReport, layout: Layout) -> Table:
     """Return the table of the kernels: the overview's, with units, cores and bounds."""
     several = len({unit.source or unit.assembly_file for unit in report.units}) > 1
     cores = len({unit.model.name for unit in report.units}) > 1
-    limit = next(n for n, column in enumerate(COLUMNS) if column.title == "Bound by")
+    limit = next(n for n, column in enumerate(ALL_COLUMNS) if column.title == "Bound by")
     columns = (
         number_column("#", "Number in the report"),
         Column(title="Unit", code=True, spare=True, meaning="Source or input"),
         Column(title="Core", spare=True, meaning="Machine model"),
-        *COLUMNS[:limit],
+        *ALL_COLUMNS[:limit],
         Column(title="Bounds", draw="bounds", spare=True, meaning="Each relative to the prediction"),
-        *COLUMNS[limit:],
+        *ALL_COLUMNS[limit:],
     )
     rows: list[TableRow] = []
     for unit in report.units:
@@ -108,11 +108,12 @@ def _table(report: t.AnalysisReport, layout: Layout) -> Table:
                 "Measured": measured.cycles if measured else None,
                 "/elem.": elements.cycles if elements else None,
             }
+            keys |= {level.name: level.cycles for level in kernel.data.levels if level.requested} if kernel.data else {}
             cells = [
                 Cell(text=text, key=keys.get(column.title, ""))
-                for column, text in zip(COLUMNS, row_of(unit, kernel, numbers, layout), strict=True)
+                for column, text in zip(ALL_COLUMNS, full_row_of(unit, kernel, numbers, layout), strict=True)
             ]
-            function = next(n for n, column in enumerate(COLUMNS) if column.title == "Function")
+            function = next(n for n, column in enumerate(ALL_COLUMNS) if column.title == "Function")
             cells[function] = Cell(text=cells[function].text or kernel.name, href=f"#k{number}")
             leads = [
                 Cell(text=str(number), key=number),

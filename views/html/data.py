@@ -10,7 +10,8 @@ from typing import Any
 
 from incc.report import types as t
 from incc.views.layout import Layout
-from incc.views.text import calls, dependencies, header
+from incc.views.table import select
+from incc.views.text import calls, dependencies, header, memory
 from incc.views.text.overview import row_of
 
 BOUNDS: dict[t.BoundName, str] = {
@@ -81,7 +82,23 @@ def kernel_data(
         "chains": [[c.cycles_per_iteration.cycles, c.latency, c.iterations, c.through, c.instructions] for c in chains],
         "path": [path.cycles, path.instructions],
         "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
+        "memory": _memory(kernel, kernel.data) if kernel.data else None,
     }
+
+
+def _memory(kernel: t.KernelReport, data: t.DataReport) -> dict[str, Any]:
+    """Return the tables of the levels and streams, the levels first, with a line above them."""
+    return {
+        "line": "" if data.unknown else header.beyond_l1(data).replace("\xa0", " "),
+        "parts": [_table(part) for part in reversed(list(memory.parts(kernel, data)))],
+    }
+
+
+def _table(part: memory.Part) -> list[Any]:
+    """Return a table: caption, title and meaning of columns and whether they have numbers, rows, sentences below."""
+    table = select(part.table)
+    columns = [[column.title, column.meaning, column.right] for column in table.columns]
+    return [f"{part.caption}.", columns, [[cell.text for cell in row.cells] for row in table.rows], part.sentences]
 
 
 def _more(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
@@ -106,6 +123,7 @@ def _figures(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iter
     for name, text, measure in (
         ("Measured", measured if measured != "-" else "", "cycles / iteration"),
         ("Per element", each, "cycles"),
+        *_from_levels(kernel),
         ("Bound by", limit, ""),
         ("Vectors", vector, ""),
         ("Role", role, ""),
@@ -115,6 +133,13 @@ def _figures(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iter
     yield ["Critical path", str(kernel.critical_path.cycles), "cycles"]
     if kernel.chains:
         yield ["Longest chain", f"{kernel.chains[0].cycles_per_iteration.cycles:.2f}", "cycles / iteration"]
+
+
+def _from_levels(kernel: t.KernelReport) -> Iterator[tuple[str, str, str]]:
+    """Yield the predictions for the requested levels beyond L1: name, value, unit."""
+    for level in kernel.data.levels[1:] if kernel.data else ():
+        if level.requested:
+            yield f"From {level.name}", memory.level_cycles(level), "cycles / iteration"
 
 
 def _sentence(text: str, end: str = ".") -> str:

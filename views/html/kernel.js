@@ -56,6 +56,19 @@ const KernelView = (() => {
     return at >= 0 ? [text.slice(0, at), ...code, text.slice(at + flags.length)] : flags ? [text, " ", ...code] : [text];
   }
 
+  function memory(kernel) {
+    const {line, parts} = kernel.memory;
+    const table = (caption, columns, rows) =>
+      make("div", {class: "wide", role: "region", tabindex: 0, "aria-label": caption},
+        make("table", {class: "facts"}, make("caption", {}, caption),
+          make("thead", {}, make("tr", {}, ...columns.map(([title, meaning, right]) =>
+            make("th", {scope: "col", title: meaning, class: right ? "number" : ""}, title)))),
+          make("tbody", {}, ...rows.map(cells => make("tr", {}, ...cells.map((text, n) =>
+            make(n ? "td" : "th", n ? {class: columns[n][2] ? "number" : ""} : {scope: "row"}, text)))))));
+    return [line ? make("p", {}, line) : "", ...parts.flatMap(([caption, columns, rows, sentences]) =>
+      [rows.length ? table(caption, columns, rows) : "", ...sentences.map(text => make("p", {class: "muted"}, text))])];
+  }
+
   function mark(index) {
     Assembly.choose(index);
     Graph.mark(index);
@@ -71,6 +84,8 @@ const KernelView = (() => {
         make("div", {}, make("dt", {}, name), make("dd", {}, value, unit ? make("small", {}, ` ${unit}`) : ""))));
       byId("bounds").replaceChildren(...bounds(kernel));
       byId("ports").replaceChildren(...ports(kernel));
+      byId("memory").hidden = !kernel.memory;
+      if (kernel.memory) byId("memory").lastElementChild.replaceChildren(...memory(kernel));
       byId("hints").hidden = !kernel.hints.length;
       byId("hints").querySelector("ul").replaceChildren(...kernel.hints.map(([rule, text, flags]) => make("li", {},
         make("span", {class: "rule"}, `${rule}: `), ...withFlags(text, flags.join(" ")))));

@@ -141,12 +141,12 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     for text in (*_elements(kernel), *_instead(unit, kernel)):
         yield text, "", ""
     if kernel.data and any(level.requested for level in kernel.data.levels):
-        yield _data(kernel.data), "", "  "
+        yield beyond_l1(kernel.data), "", "  "
     if kernel.remarks:
         yield remarks(kernel), f"{unit.compiler}: ", "  "
 
 
-def _data(data: t.DataReport) -> str:
+def beyond_l1(data: t.DataReport) -> str:
     """Return the ECM model's notation and prediction, or the reason why there is none."""
     if data.unknown:
         return "Beyond L1: not predicted, because some addresses do not move by a known number of bytes per iteration"

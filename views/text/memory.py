@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from incc.report import types as t
 from incc.views.layout import Layout, cycles, line_list
@@ -31,30 +32,49 @@ _LEVELS = (
 )
 
 
+class Part(NamedTuple):
+    """A table with its caption, and sentences on it."""
+
+    caption: str
+    table: Table
+    sentences: list[str]
+
+
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a table of the streams and one of the levels."""
     data = kernel.data
     if data is None:
         yield from layout.wrap(f"No prediction beyond L1: the model of {unit.model.name} has no memory hierarchy.")
         return
-    if data.streams:
-        yield "Streams of cache lines, per iteration:"
-        yield from text_lines(Table(_STREAMS, [row(*_stream(kernel, stream)) for stream in data.streams]), layout)
+    for n, part in enumerate(parts(kernel, data)):
+        if n:
+            yield ""
+        if part.table.rows:
+            yield f"{part.caption}:"
+            yield from text_lines(part.table, layout)
+        for sentence in part.sentences:
+            yield from layout.wrap(sentence)
+
+
+def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
+    """Yield the streams and, if they are known completely, the levels."""
+    sentences = list(_reuse(kernel, data))
     if data.unknown:
         places = line_list(kernel.instructions[number].line for number in data.unknown)
-        yield from layout.wrap(
+        sentences = [
             f"Nothing is predicted beyond L1, because addresses do not move by a known number of bytes per iteration: "
             f"{places}."
-        )
+        ]
+    streams = Table(_STREAMS, [row(*_stream(kernel, stream)) for stream in data.streams])
+    yield Part("Streams of cache lines, per iteration", streams, sentences)
+    if data.unknown:
         return
-    for sentence in _reuse(kernel, data):
-        yield from layout.wrap(sentence)
-    yield ""
-    yield "Cycles and cache lines between each level and the one inside, per iteration:"
-    yield from text_lines(Table(_LEVELS, [row(*_level(level)) for level in data.levels]), layout)
     figures = dict.fromkeys(level.figures for level in data.levels if level.figures)
-    if figures:
-        yield from layout.wrap(f"Costs: {'; '.join(figures)} ({data.configuration}).")
+    yield Part(
+        "Cycles and cache lines between each level and the one inside, per iteration",
+        Table(_LEVELS, [row(*_level(level)) for level in data.levels]),
+        [f"Costs: {'; '.join(figures)} ({data.configuration})."] if figures else [],
+    )
 
 
 def level_cycles(level: t.DataLevel) -> str:

@@ -46,23 +46,18 @@ _LEVELS = tuple(
 _BEFORE_RATES = 6
 """The columns before those of the rates."""
 
+ALL_COLUMNS = (*COLUMNS[:_BEFORE_RATES], *_LEVELS, *_RATES, *COLUMNS[_BEFORE_RATES:])
+"""The columns of full_row_of."""
+
 
 def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield the table of a unit's kernels."""
-    columns = (number_column("#"), *COLUMNS[:_BEFORE_RATES], *_LEVELS, *_RATES, *COLUMNS[_BEFORE_RATES:])
+    columns = (number_column("#"), *ALL_COLUMNS)
     rows = [
         row(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]), *texts)
         for numbers, texts in _alike(_rows(unit, layout))
     ]
     yield from text_lines(Table(columns, rows), layout)
-
-
-def _with_rates(row: list[str], kernel: t.KernelReport) -> list[str]:
-    """Return a row with a kernel's predictions for data beyond L1 and its rates before what limits it."""
-    rates = kernel.rates
-    per_second = (rates.gflop_per_second, rates.gigabytes_per_second) if rates else (None, None)
-    texts = ["" if rate is None else f"{rate:.1f}" for rate in per_second]
-    return [*row[:_BEFORE_RATES], *_levels(kernel), *texts, *row[_BEFORE_RATES:]]
 
 
 def _levels(kernel: t.KernelReport) -> list[str]:
@@ -82,7 +77,7 @@ def alike(unit: t.UnitReport, layout: Layout) -> list[list[int]]:
 
 def _rows(unit: t.UnitReport, layout: Layout) -> list[list[str]]:
     numbers = {kernel.kernel_id: number for number, kernel in enumerate(unit.kernels, 1)}
-    return [_with_rates(row_of(unit, kernel, numbers, layout), kernel) for kernel in unit.kernels]
+    return [full_row_of(unit, kernel, numbers, layout) for kernel in unit.kernels]
 
 
 def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
@@ -99,6 +94,15 @@ def _alike(rows: Sequence[list[str]]) -> list[tuple[list[int], list[str]]]:
 
 def _but_registers(texts: list[str]) -> list[str]:
     return ["chain" if text.startswith("chain ") else text for text in texts]
+
+
+def full_row_of(unit: t.UnitReport, kernel: t.KernelReport, numbers: dict[str, int], layout: Layout) -> list[str]:
+    """Return a kernel's row with its predictions for data beyond L1 and its rates before what limits it."""
+    texts = row_of(unit, kernel, numbers, layout)
+    rates = kernel.rates
+    per_second = (rates.gflop_per_second, rates.gigabytes_per_second) if rates else (None, None)
+    of_rates = ["" if rate is None else f"{rate:.1f}" for rate in per_second]
+    return [*texts[:_BEFORE_RATES], *_levels(kernel), *of_rates, *texts[_BEFORE_RATES:]]
 
 
 def row_of(unit: t.UnitReport, kernel: t.KernelReport, numbers: dict[str, int], layout: Layout) -> list[str]:
