@@ -9,6 +9,7 @@ import msgspec
 
 from incc.comparison import types as c
 from incc.comparison.causes import Found, Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
+from incc.comparison.level import UNKNOWN, for_transfers, transfers
 from incc.comparison.match import Match
 from incc.comparison.side import SideKernel
 from incc.report import types as t
@@ -98,7 +99,7 @@ def _compare(
         result.ratio = round(cycles_b / cycles_a, 9)
     elif not cycles_b:
         result.ratio = 1.0
-    if same_code and same_core:
+    if same_code and same_core and _not_counted(a.kernel) == _not_counted(b.kernel):
         result.outcome = "same" if _place(a) == _place(b) else "moved"
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
             result.causes = alignment(*(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a) for e in (a, b)))
@@ -108,21 +109,29 @@ def _compare(
         # The version of the model differs, but its figures are the same.
         result.outcome = "same" if _place(a) == _place(b) else "moved"
         return
-    sights = [
-        Sight(kernel=entry.kernel, instructions=() if same_code else entry.instructions(), scale=scale)
-        for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
-    ]
     causes: list[c.Cause] = []
     if not same_core:
         causes.append(_core(a, b, cycles_b - cycles_a if same_code else None))
     if parts_a or parts_b:
         causes.append(_split(len(parts_a), len(parts_b), shares[1] - shares[0]))
-    if not same_code:
-        found_in_one = explain(*sights) if same_core else other_core(*sights)
+    difference = cycles_b - shares[1] - (cycles_a - shares[0])
+    if same_core and (moved := transfers(a, b, basis.scale_a, basis.scale_b, difference)):
+        # What the cores do meanwhile does not account for the difference.
+        causes.append(moved)
+    elif not same_code:
         # The other loops do what one of several loops does less of, so only cycles add up.
         in_all = not parts_a and not parts_b
-        causes += [cause for cause in found_in_one if in_all or cause.cycles is not None]
+        causes += [cause for cause in _in_code(a, b, basis, same_core) if in_all or cause.cycles is not None]
     result.causes = causes
+
+
+def _in_code(a: SideKernel, b: SideKernel, basis: _Basis, same_core: bool) -> list[c.Cause]:
+    """Return the causes that follow from the code of two kernels."""
+    sights = [
+        Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=scale)
+        for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
+    ]
+    return for_transfers(explain(*sights) if same_core else other_core(*sights), a, b)
 
 
 def _model(entry: SideKernel) -> tuple[str, str]:
@@ -209,6 +218,7 @@ def _not_counted(kernel: t.KernelReport) -> list[str]:
             *(note.partition(";")[0] for note in calls(kernel)),
             *(unknown.form for unknown in kernel.unknown_instructions),
             *(refused.text for refused in kernel.refused),
+            *(note for note in kernel.notes if note == UNKNOWN),
         }
     )
 

@@ -151,6 +151,7 @@ CauseKind = Literal[
     "alignment",
     "branches",
     "calls",
+    "transfers",
     "unknown-instructions",
     "work",
 ]

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from incc.comparison import types as c
 from incc.comparison.build import ComparisonSettings
 from incc.comparison.side import ComparedBuild
-from incc.driver.api import AnalysisError, Path, Report, _Frozen, _texts
+from incc.driver.api import AnalysisError, Path, Report, _at_least, _data, _Frozen, _texts
 from incc.driver.settings import Scope, Settings
 from incc.report import types as t
 from incc.report.where import Condition
@@ -125,6 +125,9 @@ def compare(
     where: str = "",
     fail_if: str = "",
     assembly: bool = False,
+    data: str = "",
+    cores: int = 1,
+    let: Mapping[str, int] | None = None,
 ) -> Comparison:
     """Compare the kernels of two or more builds with those of the first.
 
@@ -139,6 +142,9 @@ def compare(
         where: Keep only rows that meet this condition (docs/filters.md).
         fail_if: Collect the kernels that meet this condition in `offenders`.
         assembly: Include instructions and their correspondence.
+        data: Compare loops whose data are in this level, or of this size: "L2", "64M"; "" for L1.
+        cores: With `data`: the number of cores that run the loops of code, each on its own data.
+        let: Values of 64-bit registers at the start of the loops of code, such as {"rsi": 8000}.
 
     Returns:
         The comparison.
@@ -148,9 +154,11 @@ def compare(
         ValueError: An argument is invalid.
     """
     from incc.comparison.build import ComparisonSettings
+    from incc.comparison.level import with_data
     from incc.driver.settings import CoreSettings, Scope
     from incc.driver.sides.analyse import CODE
     from incc.driver.sides.labels import distinct
+    from incc.models.memory import ALL
     from incc.report.documents import InputError
 
     if labels and len(_texts("labels", labels)) != len(sources):
@@ -159,10 +167,14 @@ def compare(
         raise ValueError(f"jobs must be at least 1, not {jobs}")
     wanted = ComparisonSettings(where=_condition(where), fail_if=_condition(fail_if), assembly=assembly)
     paths = tuple(os.fspath(place) for place in model_path)
+    levels = _data(data)
+    if len(levels) > 1 or ALL in levels:
+        raise ValueError(f"data must be one level or size to compare, not {data!r}")
     settings = replace(
         CODE,
         scope=Scope(functions=_texts("functions", functions)),
         core=CoreSettings(mcpu=mcpu, model_path=paths),
+        kernel=replace(CODE.kernel, data=levels, cores=_at_least("cores", cores, 1), let=tuple((let or {}).items())),
     )
     try:
         sides = _sides(sources, settings, jobs)
@@ -170,6 +182,8 @@ def compare(
         raise AnalysisError(str(error)) from error
     if len(sides) < 2:
         raise ValueError("a comparison needs two sources")
+    if levels:
+        sides = [with_data(side, levels[0]) for side in sides]
     if labels and len(sides) == len(sources):
         sides = [
             replace(side, info=replace(side.info, label=label))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -82,18 +82,23 @@ class MemoryHierarchy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Args:
             data: Names of levels, ALL, or sizes in bytes. The core may lack a level; the next one outside counts then.
         """
-        names = [level.name for level in self.levels]
-        chosen = set()
-        for each in data:
-            if each == ALL:
-                chosen.update(names)
-            elif isinstance(each, int):
-                chosen.add(
-                    next((level.name for level in self.levels if not level.size or level.size >= each), names[-1])
-                )
-            else:
-                chosen.add(next((name for name in NAMES[NAMES.index(each) :] if name in names), names[-1]))
+        levels = [(level.name, level.size) for level in self.levels]
+        names = [name for name, _ in levels]
+        chosen = {name for each in data for name in (names if each == ALL else [level_of(levels, each)])}
         return [name for name in names if name in chosen]
+
+
+def level_of(levels: Sequence[tuple[str, int | None]], data: str | int) -> str:
+    """Return the name of the level that data are in.
+
+    Args:
+        levels: Names and sizes in bytes, from L1 outwards; None for the memory.
+        data: The name of a level, in place of which the next one outside counts if there is none, or a size in bytes.
+    """
+    names = [name for name, _ in levels]
+    if isinstance(data, int):
+        return next((name for name, size in levels if not size or size >= data), names[-1])
+    return next((name for name in NAMES[NAMES.index(data) :] if name in names), names[-1])
 
 
 NAMES = ("L1", "L2", "L3", "memory")

@@ -87,6 +87,7 @@ def _level(
             passed=_number(max(lines.read + lines.allocate - lines.written, Fraction(0))) if level.victim else 0.0,
             direct=_number(lines.direct),
         ),
+        size=level.size,
         requested=requested,
         saturating_cores=time.cores,
         figures=source if level.read is not None else "",

@@ -971,6 +971,8 @@ class DataLevel(msgspec.Struct, frozen=True, kw_only=True):
     """Cycles per iteration of the transfers between this level and the one inside."""
     lines: LinesReport
     """The lines that they move."""
+    size: Count | None = None
+    """The bytes that it holds; None for the memory."""
     requested: bool
     """True if the user asked for this level."""
     saturating_cores: Count | None

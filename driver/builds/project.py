@@ -8,6 +8,7 @@ analysed (`incc` in both modes, jobs, `incc-scan -p`):
     functions = ["gemm_*", "ns::solve*"]
     files = ["src/*"]
     exclude = ["src/third_party"]
+    data = ["L2", "64M"]
 
     [thresholds]
     fail-if = ["cycles > 2*bound"]
@@ -52,6 +53,8 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     """Globs of paths relative to `folder`. `*` also matches slashes; a folder matches its contents."""
     exclude: tuple[str, ...] = ()
     """Globs like `files`."""
+    data: tuple[str, ...] = ()
+    """Levels, or sizes of the data, whose predictions to show."""
     fail_if: tuple[str, ...] = ()
     """Conditions (docs/filters.md)."""
     warn_if: tuple[str, ...] = ()
@@ -87,6 +90,16 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
 
         if self.functions and not settings.scope.functions:
             settings = replace(settings, scope=replace(settings.scope, functions=self.functions))
+        if self.data and not settings.kernel.data:
+            from incc.driver import UsageError
+            from incc.driver.cli.kinds import ONE
+
+            try:
+                data = ONE["data"](f"{self.path}: [analyze] data", ",".join(self.data))
+            except UsageError as error:
+                problems.append(str(error))
+            else:
+                settings = replace(settings, kernel=replace(settings.kernel, data=data))
         # Measurements are compared with the host.
         if not self.cores or settings.core.mcpu or settings.report.measure:
             return cores_of(settings)
@@ -171,7 +184,7 @@ _LARGEST = 1 << 20
 """Most bytes of a project's file."""
 
 _TABLES: Mapping[str, Mapping[str, str]] = {
-    "analyze": {"cores": "cores", "functions": "functions", "files": "files", "exclude": "exclude"},
+    "analyze": {"cores": "cores", "functions": "functions", "files": "files", "exclude": "exclude", "data": "data"},
     "thresholds": {"fail-if": "fail_if", "warn-if": "warn_if"},
 }
 

@@ -386,12 +386,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             shared.CORES,
             wrapper_help="with --analyze-data: number of cores that run the loop, each on its own data (default: 1)",
         ),
-        _repeatable(
-            "let=REGISTER=VALUE",
-            "let",
-            "value of a 64-bit register at the start of the loop, such as rsi=8000 (repeatable)",
-            sets="kernel.let",
-        ),
+        in_table(shared.LET),
         _switch(
             "memory-view",
             "show the cache lines that each stream moves, and where they come from",

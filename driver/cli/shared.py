@@ -58,6 +58,13 @@ CORES = Option(
     1,
     sets="kernel.cores",
 )
+LET = Option(
+    "--let REGISTER=VALUE",
+    "let",
+    "value of a 64-bit register at the start of the loop, such as rsi=8000 (repeatable)",
+    (),
+    sets="kernel.let",
+)
 CLOCK = Option(
     "--ghz GHZ", "clock", "clock for GFLOP/s, GB/s and elements per second, such as 3.5", 0.0, sets="report.ghz"
 )

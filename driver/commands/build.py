@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from incc.driver import builds
 from incc.driver.builds.workers import Pool, Queue
 from incc.driver.cli import shared
@@ -75,6 +77,9 @@ COMMAND = Command(
             shared.mcpu("core, or cores separated by commas (default: the target of each command)"),
             shared.MODEL_PATH,
             shared.function("analyse"),
+            replace(shared.DATA, sets=""),
+            replace(shared.CORES, sets=""),
+            replace(shared.LET, sets=""),
             shared.where("report only kernels that meet this condition: 'headroom > 0.3'", "ranked condition"),
             shared.top("kernels in the report", "25"),
             Option("--no-preload", "flag", "do not intercept compilers that the build calls by path"),
@@ -209,15 +214,7 @@ def _environment(
         environment[KEY_FILE] = key
     queue.log = environment["INCC_LOG"] = os.path.abspath(environment.get("INCC_LOG") or queue.log)
     environment.setdefault("INCC_FORMAT", "json")
-    if options.mode:
-        environment["INCC_MODE"] = options.mode
-    if options.mcpu:
-        environment["INCC_MCPU"] = options.mcpu
-    if options.function:
-        environment["INCC_FUNCTION"] = " ".join(options.function)
-    if options.model_path:
-        places = [*map(os.path.abspath, options.model_path), environment.get("INCC_MODEL_PATH", "")]
-        environment["INCC_MODEL_PATH"] = ":".join(filter(None, places))
+    _set_options(environment, options)
     environment.pop("INCC_DEPTH", None)
     # INCC_CC would also replace the C++ and Fortran compilers.
     if (real := environment.pop("INCC_CC", "")) and not environment.get("CC"):
@@ -243,6 +240,24 @@ def _environment(
 
 
 _PRELOADED = os.path.join(os.path.dirname(builds.__file__ or ""), "libincc-preload.so")
+
+
+def _set_options(environment: dict[str, str], options: argparse.Namespace) -> None:
+    """Set the variables that stand for options of the command."""
+    if options.mode:
+        environment["INCC_MODE"] = options.mode
+    if options.mcpu:
+        environment["INCC_MCPU"] = options.mcpu
+    if options.function:
+        environment["INCC_FUNCTION"] = " ".join(options.function)
+    if options.model_path:
+        places = [*map(os.path.abspath, options.model_path), environment.get("INCC_MODEL_PATH", "")]
+        environment["INCC_MODEL_PATH"] = ":".join(filter(None, places))
+    words = [f"--analyze-data={','.join(map(str, options.data))}"] if options.data else []
+    words += [f"--analyze-cores={options.cores}"] if options.cores > 1 else []
+    words += [f"--analyze-let={register}={value}" for register, value in options.let]
+    if words:
+        environment["INCC_OPTIONS"] = " ".join([*words, environment.get("INCC_OPTIONS", "")]).strip()
 
 
 def _preload(environment: dict[str, str], incc: str) -> list[str]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from incc.comparison import types as c
 from incc.comparison.build import ComparisonSettings, compare
+from incc.comparison.level import with_data
 from incc.comparison.side import ComparedBuild
 from incc.driver import UsageError
 from incc.driver.cli import shared
@@ -22,6 +23,7 @@ from incc.driver.messages import fail, guarded, offenders, run_command, say
 from incc.driver.sides.analyse import CODE
 from incc.driver.sides.labels import distinct
 from incc.driver.sides.read import read_sides
+from incc.models.memory import ALL
 from incc.report.documents import InputError
 from incc.report.source.places import choice
 from incc.support.errors import AnalysisError
@@ -79,6 +81,13 @@ COMMAND = Command(
             shared.TRUST_INCLUDES,
             shared.MAX_SECONDS,
             shared.MAX_MEMORY,
+            replace(
+                shared.DATA,
+                syntax="--data L1|L2|L3|memory|SIZE",
+                help="compare loops whose data are in this level, or of this size, such as 64M (default: L1)",
+            ),
+            shared.CORES,
+            shared.LET,
             shared.jobs("compile, analyse and match"),
         ),
         group(
@@ -200,6 +209,8 @@ def _check(options: argparse.Namespace, compiled: Sequence[str]) -> None:
         count = len(set(options.run)) * len(options.flags or [""]) * len(set(_cores(options)))
         if count + len(inputs) < 2:
             raise UsageError("only one compilation to compare; name more compilers, --flags or cores (--mcpu=A,B)")
+    if len(options.data) > 1 or ALL in options.data:
+        raise UsageError("--data takes one level or size to compare")
     targets = [("-o", options.output), ("--html", options.html), ("--junit", options.junit)]
     named = [(option, file) for option, file in targets if file]
     if named:
@@ -260,6 +271,8 @@ def _sides(options: argparse.Namespace, compiled: Sequence[str]) -> list[Compare
 
         wanted = variants(list(dict.fromkeys(options.run)), list(options.flags) or [""], cores, list(compiled))
         sides += run_variants(wanted, settings, jobs)
+    if options.data:
+        sides = [with_data(side, options.data[0]) for side in sides]
     # Labels of inputs and of variants may coincide.
     labels = distinct([side.info.label for side in sides])
     return [replace(side, info=replace(side.info, label=label)) for label, side in zip(labels, sides, strict=True)]

@@ -101,6 +101,7 @@ COMMAND = Command(
             shared.top("kernels of all files, those with the most to gain"),
             shared.DATA,
             shared.CORES,
+            shared.LET,
             shared.CLOCK,
             Option("--measure", "flag", "also run the kernels on this machine and report the cycles they take"),
             shared.UNSAFE,

@@ -1,0 +1,108 @@
+"""Comparisons of loops whose data come from beyond L1, and options on data in other commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_levels import TRIAD
+
+import incc
+from incc.driver import UsageError
+from incc.driver.builds.project import project_of
+from incc.driver.cli.parsers import Parser
+from incc.driver.commands import build, diff
+from settings_fixtures import settings_with
+
+TRIAD = f".globl triad\n.type triad, @function\ntriad:{TRIAD}ret\n"
+SCALAR = TRIAD.replace("pd", "sd").replace("ymm", "xmm").replace("$32", "$8").replace("vmovusd", "vmovsd")
+"""The same loop, an element an iteration."""
+
+
+def compared(*codes: str, core: str = "haswell", data: str = "L2", **more: object) -> incc.Comparison:
+    """Compare pieces of assembly."""
+    reports = [incc.analyze(code, mcpu=core, data=data) for code in codes]
+    return incc.compare(*reports, data=data, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("data", ["L2", "memory", "1G"])
+def test_kernels_are_compared_at_the_level_of_the_data(data: str) -> None:
+    comparison = compared(SCALAR, TRIAD, data=data)
+    (row,) = comparison.rows
+    name = data if data != "1G" else "memory"
+    expected = [
+        incc.analyze(code, mcpu="haswell", data=data).kernels[0].levels[name] / elements
+        for code, elements in ((SCALAR, 1), (TRIAD, 4))
+    ]
+    change = row.changes[1]
+    assert change is not None
+    assert [change.cycles_a, change.cycles_b] == [pytest.approx(each, rel=1e-4) for each in expected]
+    assert all(f"Predictions for data {'of' if data == '1G' else 'in'}" in side.notes[0] for side in comparison.sides)
+
+
+def test_the_slower_loop_is_limited_by_its_transfers() -> None:
+    (row,) = compared(SCALAR, TRIAD).rows
+    (back,) = compared(TRIAD, SCALAR).rows
+    first, second = row.changes[1], back.changes[1]
+    assert first is not None
+    assert second is not None
+    assert [cause.kind for cause in first.causes] == ["transfers"] == [cause.kind for cause in second.causes]
+    assert first.causes[0].cycles == pytest.approx(first.cycles_b - first.cycles_a)
+    assert second.causes[0].cycles == -first.causes[0].cycles
+    assert row.members[0].limit == "transfers from L2"
+
+
+def test_a_kernel_compared_with_itself_is_the_same() -> None:
+    (row,) = compared(TRIAD, TRIAD).rows
+    assert row.changes[1] is not None
+    assert row.changes[1].outcome in ("same", "moved")
+
+
+def test_reports_without_levels_count_as_in_l1_at_least() -> None:
+    reports = [incc.analyze(TRIAD, mcpu="haswell"), incc.analyze(TRIAD, mcpu="haswell", data="L2")]
+    comparison = incc.compare(*reports, data="memory")
+    assert comparison.sides[0].notes == ["Predictions for data in memory, which 1 of 1 kernels lack."]
+    (row,) = comparison.rows
+    assert row.members[0].figures.at_least
+    assert row.members[0].figures.cycles == reports[0].kernels[0].cycles
+    assert not row.members[1].figures.at_least
+    assert row.changes[1] is not None
+    assert row.changes[1].outcome == "unknown"
+    assert "≥" in comparison.text()
+
+
+@pytest.mark.parametrize("data", ["all", "L1,L2"])
+def test_several_levels_cannot_be_compared(data: str) -> None:
+    with pytest.raises(ValueError, match="one level or size"):
+        compared(TRIAD, TRIAD, data=data)
+    assert diff.main(["a.s", "b.s", f"--data={data}"]) == 2
+
+
+def test_incc_build_hands_its_options_on_data_to_the_wrapper() -> None:
+    options = Parser(build.COMMAND).parse_args(["--data=L2,64M", "--cores=4", "--let=rsi=-8", "--", "make"])
+    environment = {"INCC_OPTIONS": "--analyze-ghz=2"}
+    build._set_options(environment, options)
+    assert environment["INCC_OPTIONS"] == (
+        "--analyze-data=L2,67108864 --analyze-cores=4 --analyze-let=rsi=-8 --analyze-ghz=2"
+    )
+    with pytest.raises((UsageError, SystemExit)):
+        Parser(build.COMMAND).parse_args(["--data=L9", "--", "make"])
+
+
+def test_a_project_sets_the_levels_unless_the_command_does(tmp_path: Path) -> None:
+    (tmp_path / "incc.toml").write_text('[analyze]\ndata = ["L2", "1M"]\n')
+    project = project_of(str(tmp_path / "x.c"))
+    problems: list[str] = []
+    assert [s.kernel.data for s in project.applied(settings_with(mcpu="haswell"), problems)] == [("L2", 1 << 20)]
+    named = settings_with(mcpu="haswell", data=("memory",))
+    assert [s.kernel.data for s in project.applied(named, problems)] == [("memory",)]
+    assert not problems
+
+
+def test_a_project_with_an_unknown_level_names_it(tmp_path: Path) -> None:
+    (tmp_path / "incc.toml").write_text('[analyze]\ndata = ["L7"]\n')
+    problems: list[str] = []
+    (settings,) = project_of(str(tmp_path / "x.c")).applied(settings_with(mcpu="haswell"), problems)
+    assert settings.kernel.data == ()
+    assert len(problems) == 1
+    assert "incc.toml: [analyze] data takes L1, L2, L3, memory, all or sizes such as 4M, not 'L7'" in problems[0]
