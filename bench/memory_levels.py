@@ -5,7 +5,8 @@ stream, by the total size of all arrays. The kernels are those of `memory_kernel
 (`--compiler`, for the core). The core is named by the file (`memory_zen4.csv`) or by `--cpu`.
 
 Of the sizes of a level, those are used that are surely in it: from twice the size of the cache inside to 60 % of the
-level's own, and from twice the size of the last cache. Printed are prediction, median of the measurements and error by
+level's own, and from twice the size of the last cache; of L1, from half of its size on, since the beginning and the end
+of a pass weigh less the longer the arrays are. Printed are prediction, median of the measurements and error by
 kernel and level, with * for kernels from which no figure of the model's table `memory` was set, and in the end for each
 level the mean error of all kernels and of those.
 """
@@ -58,7 +59,7 @@ def measured(file: pathlib.Path, memory: MemoryHierarchy, most: int) -> dict[str
             size = int(row["total_bytes"])
             inside = 0
             for level in memory.levels:
-                above = 2 * inside if inside else 0
+                above = 2 * inside if inside else (level.size or 0) / 2
                 below = level.size * (1.0 if not inside else 0.6) if level.size else float("inf")
                 if above <= size <= below and row["kernel"] not in LEFT_OUT and not 0 < most < size:
                     values[row["kernel"]][level.name].append(float(row["core_cycles_per_8_doubles"]))

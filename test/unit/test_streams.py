@@ -129,7 +129,6 @@ def test_a_run_takes_ten_minutes_at_most(cores: int) -> None:
 
 def test_the_fastest_of_several_rounds_counts() -> None:
     core = load("znver5")
-    streams = SimulatedStreams(core)
     wanted = study.Plan([Point(StreamLoop("load", 256), 1 << 16)], 3)
     slower = iter([1.5, 1.0, 2.0])
 
@@ -140,7 +139,6 @@ def test_the_fastest_of_several_rounds_counts() -> None:
     found = list(study.run(Noisy(core), wanted, study.Records("", core.name)))
     assert [record.round for record in found] == [0, 1, 2]
     assert study.fastest(found) == {wanted.points[0]: 4.0}
-    assert streams.measure(wanted.points[0]).cycles == 1.25
 
 
 @pytest.mark.skipif(bool(missing()), reason="nothing can be measured here")
