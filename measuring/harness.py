@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import asdict
 
 from incc.support.isolated import isolated
+from incc.support.text import Printable
 
 
 class MachineLoop(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,9 +63,9 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 class LoopFailure(msgspec.Struct, frozen=True):
     """The reason why a loop could not be measured."""
 
-    kind: str
+    kind: Printable
     """A signal's name, "timeout", "address", "stride" …"""
-    text: str
+    text: Printable
     """The reason in words."""
 
     @property

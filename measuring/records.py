@@ -13,6 +13,7 @@ import msgspec
 
 from incc.measuring.harness import LoopFailure
 from incc.models.memory import MemoryHierarchy
+from incc.support.text import Printable
 
 
 class Log:
@@ -74,29 +75,29 @@ class OtherRun(Exception):
 class _FailedRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A form, pair or kernel that could not be measured."""
 
-    form: str = ""
-    conditions: list[str] = []
-    pair: list[str] = []
-    kernel: str = ""
-    code: str = ""
+    form: Printable = ""
+    conditions: list[Printable] = []
+    pair: list[Printable] = []
+    kernel: Printable = ""
+    code: Printable = ""
     failure: LoopFailure
 
 
 class _FormRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The figures of a form, of which some may not have been requested."""
 
-    form: str
-    conditions: list[str]
-    what: list[str] = []
+    form: Printable
+    conditions: list[Printable]
+    what: list[Printable] = []
     tp: float | None = None
-    latency: list[tuple[str, str, float]] = []
+    latency: list[tuple[Printable, Printable, float]] = []
     slots: float = 0
-    seen: dict[str, float] = {}
-    counted: dict[str, float] = {}
-    spread: dict[str, float] = {}
-    failed: dict[str, str] = {}
-    way: str = ""
-    model: dict[str, str | float | None] = {}
+    seen: dict[Printable, float] = {}
+    counted: dict[Printable, float] = {}
+    spread: dict[Printable, float] = {}
+    failed: dict[Printable, Printable] = {}
+    way: Printable = ""
+    model: dict[Printable, Printable | float | None] = {}
 
     def __post_init__(self) -> None:
         if any(isinstance(value, str) != (name == "ports") for name, value in self.model.items()):
@@ -106,7 +107,7 @@ class _FormRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class _PairRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The figures of two forms together."""
 
-    pair: list[str]
+    pair: list[Printable]
     cycles: float
     spread: float
     alone: list[float] = []
@@ -119,13 +120,13 @@ class _PairRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class _KernelRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The figures of a kernel."""
 
-    kernel: str
-    code: str = ""
+    kernel: Printable
+    code: Printable = ""
     cycles: float
     spread: float
     model: float | None
-    exit: str = ""
-    notes: list[str] = []
+    exit: Printable = ""
+    notes: list[Printable] = []
 
 
 class StreamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import msgspec
+
 CONTROLS = {
     **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
     **{code: f"\\u{code:04x}" for code in (*range(0x2028, 0x202F), *range(0x2066, 0x206A))},
@@ -12,6 +16,11 @@ CONTROLS = {
 """The characters that move the cursor, break lines or turn the direction of text, each as it is written out."""
 
 _WITHIN_LINES = {code: text for code, text in CONTROLS.items() if chr(code) not in "\t\n\r"}
+
+_CONTROL = "".join([f"\\u{code:04x}" for code in _WITHIN_LINES])
+
+Printable = Annotated[str, msgspec.Meta(pattern=rf"^[^{_CONTROL}]*\Z")]
+"""The type of texts in files that must not have such characters, except for tabs and line breaks."""
 
 
 def written_out(text: str) -> str:

@@ -108,10 +108,21 @@ def _left(group: int, temporary: Path) -> str:
         while time.monotonic() < end:
             os.killpg(group, 0)
             time.sleep(0.01)
-        os.killpg(group, signal.SIGKILL)
-        return "a process"
+        if _alive(group):
+            os.killpg(group, signal.SIGKILL)
+            return "a process"
     names = sorted(os.listdir(temporary))
     return f"temporary files such as {names[0][:4]}" if names else ""
+
+
+def _alive(group: int) -> bool:
+    """Return True if a process of a group has not ended. One that has may still wait for init to take its status."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, its_group = path.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(its_group) == group and state != "Z":
+                return True
+    return False
 
 
 def _written(run: Run, place: Path) -> dict[str, bytes]:
