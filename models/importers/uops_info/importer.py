@@ -627,19 +627,20 @@ def _convert(
         if not matches:
             unmatched.append((record.form, "no such form in the decoder"))
             continue
-        if why := _implausible(record, record.data, core.by_kind):
-            unmatched.append((record.form, f"implausible: {why}"))
-            continue
-        for shape in matches:
-            entries = full.setdefault(shape.key, {})
-            if record.conditions in entries:
-                notes.append(f"{record.place}: {record.form} is listed twice for {shape.key}; the first one is used")
+        try:
+            if why := _implausible(record, record.data, core.by_kind):
+                unmatched.append((record.form, f"implausible: {why}"))
                 continue
-            try:
+            for shape in matches:
+                entries = full.setdefault(shape.key, {})
+                if record.conditions in entries:
+                    notes.append(
+                        f"{record.place}: {record.form} is listed twice for {shape.key}; the first one is used"
+                    )
+                    continue
                 _add(record, shape, core, entries, bounds)
-            except MALFORMED as e:
-                malformed.add(record.place, e, f"malformed record {record.form}: ")
-                break
+        except MALFORMED as e:
+            malformed.add(record.place, e, f"malformed record {record.form}: ")
     _fill_bounds(full, bounds)
     for entries in full.values():
         if () not in entries and ("agen:B_D8",) in entries:
