@@ -354,6 +354,10 @@ class Isa:
         """Return True for a store that writes to memory without fetching the line."""
         return False
 
+    def moves_lines(self, mnemonic: str) -> Literal["", "early", "other"]:
+        """Return "early" for a prefetch, "other" for an instruction that flushes, zeroes or copies lines by itself."""
+        return ""
+
     def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
         """Return the direction in which a branch goes only for operands that are no numbers: True if it is taken.
 

@@ -97,7 +97,7 @@ def _level(
 def _stream(
     result: KernelResult, times: DataTimes, memory: MemoryHierarchy, front: Front, per_element: Fraction | None
 ) -> t.DataStream:
-    reuse = times.traffic.reuse_bytes(front)
+    reuse = front.reuse
     step = abs(front.step)
     element = step / per_element if per_element else None
     # Without any reuse, the loop touches this many bytes per byte of the distance.

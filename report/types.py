@@ -1043,7 +1043,8 @@ class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     prediction: str
     """The predictions per cache line of work: {L1 | L2 | L3 | memory}."""
     unknown: list[Index]
-    """Instructions whose accesses do not move by a known number of bytes, so that nothing is predicted beyond L1."""
+    """Instructions of which it is unknown which cache lines they move, or what that costs: nothing is predicted beyond
+    L1."""
     configuration: str
     """The machine on which the costs were measured."""
 

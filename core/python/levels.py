@@ -20,6 +20,7 @@ With several cores, each takes at least its share of the cycles that a line cost
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 import msgspec
@@ -29,7 +30,7 @@ from incc import core
 from incc.core import Bounds
 from incc.core.traffic import Lines, Traffic, traffic
 from incc.frontends.isa import isa
-from incc.frontends.kernel import KernelCode
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import UOP_LOAD, BoundKernel
 from incc.models.memory import MemoryHierarchy, MemoryLevel, exact
 
@@ -85,22 +86,45 @@ def data_times(
     if memory is None:
         return None
     streams = core.streams(bound)
-    known = {stream.instruction for stream in streams}
     is_non_temporal = isa(kernel.isa).is_non_temporal
-    lines = traffic(
-        streams,
-        memory.line,
-        [n for n, instruction in enumerate(kernel.instructions) if is_non_temporal(instruction.mnemonic)],
-        [
-            n
-            for n, instruction in enumerate(kernel.instructions)
-            if n not in known and any(access.load or access.store for access in instruction.memory)
-        ],
-    )
+    direct = [n for n, instruction in enumerate(kernel.instructions) if is_non_temporal(instruction.mnemonic)]
+    unclear = _unclear(kernel, {stream.instruction for stream in streams})
+    if memory.levels[-1].non_temporal is None:
+        unclear += direct
+    lines = traffic(streams, memory.line, direct, unclear)
     overlapping = max(
         _busiest(bound, loads=False), bounds.divider, bounds.front_end, bounds.retire, bounds.loop_carried
     )
     return times(memory, lines, cycles, overlapping, _busiest(bound, loads=True), cores)
+
+
+def _unclear(kernel: KernelCode, known: Collection[int]) -> list[int]:
+    """Return the instructions of which it is unknown which lines they move.
+
+    Args:
+        kernel: The kernel.
+        known: Instructions whose addresses change by a known number of bytes per iteration, or not at all.
+    """
+    of = isa(kernel.isa)
+    loaded = {_address(kernel.instructions[number]) for number in known}
+    result = []
+    for number, instruction in enumerate(kernel.instructions):
+        match of.moves_lines(instruction.mnemonic):
+            case "early":
+                # Lines that a load with the same registers gets anyway.
+                unclear = _address(instruction) not in loaded
+            case "other":
+                unclear = True
+            case _:
+                unclear = number not in known and any(access.load or access.store for access in instruction.memory)
+        if unclear or instruction.branch == "call":
+            result.append(number)
+    return result
+
+
+def _address(instruction: Instruction) -> frozenset[str]:
+    """Return the registers of an instruction's address."""
+    return frozenset(access.register.root for access in instruction.registers if access.address)
 
 
 def _busiest(bound: BoundKernel, loads: bool) -> Fraction:
@@ -266,7 +290,7 @@ def _slowest_stream(level: MemoryLevel, traffic: Traffic, inside: int) -> Fracti
         (
             front.lines * (exact(level.one_store_stream if front.stores_first else level.one_stream) or _ZERO)
             for front in traffic.fronts
-            if not front.non_temporal and ((reuse := traffic.reuse_bytes(front)) is None or reuse > inside)
+            if not front.non_temporal and (front.reuse is None or front.reuse > inside)
         ),
         default=_ZERO,
     )

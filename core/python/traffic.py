@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from math import gcd, lcm
 
 import msgspec
@@ -58,6 +59,8 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     """True if all its stores are non-temporal and it has no loads: the lines are not fetched."""
     behind: Fraction | None
     """Iterations since the front ahead touched the same lines; None for the first front, whose lines are new."""
+    reuse: Fraction | None = None
+    """Bytes that the loop touches in these iterations; None if the lines are new."""
     neighbour: bool = False
     """True for new lines of an array that another front goes through an unknown distance away, as in another row: they
     may have been used in an earlier pass."""
@@ -74,20 +77,6 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     unknown: tuple[int, ...]
     """Instructions whose addresses do not change by a known number of bytes per iteration."""
 
-    def footprint(self, iterations: Fraction) -> Fraction:
-        """Return the number of different lines that so many iterations touch."""
-        return self.fixed + sum(
-            (
-                front.lines * (iterations if front.behind is None else min(iterations, front.behind))
-                for front in self.fronts
-            ),
-            Fraction(0),
-        )
-
-    def reuse_bytes(self, front: Front) -> Fraction | None:
-        """Return the bytes that the loop touches until a front uses lines again; None if its lines are new."""
-        return None if front.behind is None else self.footprint(front.behind) * self.line
-
     @property
     def furthest(self) -> Fraction:
         """Lines per iteration that are touched if nothing is found again."""
@@ -102,9 +91,8 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         read = allocate = written = direct = Fraction(0)
         modifying: list[Span] = []
         for front in self.fronts:
-            reuse = self.reuse_bytes(front)
-            missed = (reuse is None or reuse > size) and not (neighbours and front.neighbour)
-            if front.first or (missed and reuse is not None):
+            missed = (front.reuse is None or front.reuse > size) and not (neighbours and front.neighbour)
+            if front.first or (missed and front.reuse is not None):
                 written += _lines(tuple(modifying), abs(modifying[0].step), self.line) if modifying else 0
                 modifying = []
             if front.non_temporal:
@@ -165,7 +153,27 @@ def traffic(
         first = seen.setdefault((object_of[front.part], front.step), front.part)
         if first != front.part and front.behind is None:
             fronts[number] = replace(front, neighbour=True)
+    fronts = _with_reuse(fronts, len(fixed), line)
     return Traffic(fronts=tuple(fronts), line=line, fixed=len(fixed), unknown=tuple(sorted(unclear)))
+
+
+def _with_reuse(fronts: Sequence[Front], fixed: int, line: int) -> list[Front]:
+    """Return fronts with the bytes that the loop touches until they use lines again.
+
+    In a number of iterations, a front touches as many new lines as it moves through, and one that uses lines again
+    adds those that the front ahead left at the beginning.
+    """
+    new = sum((front.lines for front in fronts if front.behind is None), Fraction(0))
+    behind = sorted((front.behind, front.lines) for front in fronts if front.behind is not None)
+    # Of fronts less far behind, all lines count.
+    within = Fraction(fixed)
+    beyond = new + sum((lines for _, lines in behind), Fraction(0))
+    touched: dict[Fraction, Fraction] = {}
+    for distance, lines in behind:
+        touched.setdefault(distance, within + beyond * distance)
+        within += lines * distance
+        beyond -= lines
+    return [front if front.behind is None else replace(front, reuse=touched[front.behind] * line) for front in fronts]
 
 
 def _spans(members: Iterable[Stream], step: int) -> list[Span]:
@@ -213,9 +221,8 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
             grouped.append([span])
             reach = span.begin
     step_bytes, ahead = abs(step), Fraction(0)
-    for number, members in enumerate(grouped):
+    for number, (members, touched) in enumerate(zip(grouped, _touched(grouped, step_bytes, line), strict=True)):
         lines = _lines(tuple(members), step_bytes, line)
-        touched = _lines(tuple(span for front in grouped[: number + 1] for span in front), step_bytes, line)
         # With long steps, accesses further behind may touch some lines that none ahead has touched.
         new, ahead = touched - ahead, touched
         direct = all(span.store and span.instruction in non_temporal for span in members)
@@ -238,24 +245,35 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
 @lru_cache(maxsize=256)
 def _lines(spans: tuple[Span, ...], step: int, line: int) -> Fraction:
     """Return the number of different lines per iteration that accesses touch which move by `step` bytes."""
-    if not spans:
-        return Fraction(0)
+    return _touched([spans], step, line)[0] if spans else Fraction(0)
+
+
+def _touched(groups: Sequence[Sequence[Span]], step: int, line: int) -> list[Fraction]:
+    """Return the number of different lines per iteration that accesses touch which move by `step` bytes.
+
+    There is a number for each group of accesses, for those of it and of all groups before.
+    """
     if step <= line:
-        return Fraction(step, line)
+        return [Fraction(step, line)] * len(groups)
+    spans = [span for group in groups for span in group]
+    first = spans[0].begin
     iterations = lcm(step, line) // step
-    unit = gcd(line, step, *[value for span in spans for value in (span.begin - spans[0].begin, span.end - span.begin)])
+    unit = gcd(line, step, *[value for span in spans for value in (span.begin - first, span.end - span.begin)])
     places = range(0, gcd(step, line), unit)
     if iterations * len(places) * len(spans) > _MOST_POSITIONS:
-        return sum((1 + Fraction(span.end - span.begin - unit, line) for span in spans), Fraction(0))
+        lines = [
+            sum((1 + Fraction(span.end - span.begin - unit, line) for span in group), Fraction(0)) for group in groups
+        ]
+        return list(accumulate(lines))
     period = iterations * step // line
-    first = spans[0].begin
-    count = 0
-    for place in places:
-        touched: set[int] = set()
-        for iteration in range(iterations):
-            for span in spans:
-                begin = place + iteration * step + span.begin - first
-                end = begin + span.end - span.begin
-                touched.update(number % period for number in range(begin // line, (end - 1) // line + 1))
-        count += len(touched)
-    return Fraction(count, iterations * len(places))
+    touched: list[set[int]] = [set() for _ in places]
+    result = []
+    for group in groups:
+        for place, seen in zip(places, touched, strict=True):
+            for iteration in range(iterations):
+                for span in group:
+                    begin = place + iteration * step + span.begin - first
+                    end = begin + span.end - span.begin
+                    seen.update(number % period for number in range(begin // line, (end - 1) // line + 1))
+        result.append(Fraction(sum(map(len, touched)), iterations * len(places)))
+    return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from incc.frontends.aarch64.branches import BRANCHES
 from incc.frontends.isa import (
@@ -143,6 +143,12 @@ class _AArch64(Isa):
 
     def is_non_temporal(self, mnemonic: str) -> bool:
         return mnemonic == "stnp" or mnemonic.startswith("stnt1")
+
+    def moves_lines(self, mnemonic: str) -> Literal["", "early", "other"]:
+        if re.fullmatch(r"r?prfu?m|prf[bhwd]", mnemonic):
+            return "early"
+        # Data-cache maintenance, and the instructions that copy and set memory (FEAT_MOPS).
+        return "other" if re.fullmatch(r"dc|cpyf?[pme][rwtn]*|setg?[pme]t?n?", mnemonic) else ""
 
     def on_frame(self, access: MemoryAccess) -> bool:
         return access.base is not None and access.base.root == "sp" and access.index is None

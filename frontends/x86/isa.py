@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
@@ -245,7 +245,14 @@ class _X86(Isa):
 
     def is_non_temporal(self, mnemonic: str) -> bool:
         # movntdqa loads; it is an ordinary load from ordinary memory (Intel's manual, volume 2).
+        if mnemonic in ("movdiri", "movdir64b"):
+            return True
         return mnemonic.removeprefix("v").startswith("movnt") and not mnemonic.endswith("movntdqa")
+
+    def moves_lines(self, mnemonic: str) -> Literal["", "early", "other"]:
+        if mnemonic.startswith("prefetch"):
+            return "early"
+        return "other" if mnemonic in ("clflush", "clflushopt", "clwb", "cldemote", "clzero", "wbinvd") else ""
 
     def nan_direction(self, setter: Instruction, branch: Instruction) -> bool | None:
         # These comparisons set the parity flag if an operand is no number (Intel's manual, volume 2, UCOMISD).

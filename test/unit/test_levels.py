@@ -173,6 +173,34 @@ def test_a_gather_keeps_the_prediction_for_l1() -> None:
     assert kernel.to_dict()["data"]["unknown"] == [1]
 
 
+@pytest.mark.parametrize(
+    ("cpu", "body"),
+    [
+        ("skylake-avx512", ("vmovupd (%rdi,%rax), %ymm0", "prefetcht0 (%rsi,%rcx,8)")),
+        ("skylake-avx512", ("prefetcht0 (%rsi,%rax)", "addq $64, %rax")),
+        ("skylake-avx512", ("vmovupd (%rdi,%rax), %ymm0", "clflushopt (%rdi,%rax)", "addq $64, %rax")),
+        ("skylake-avx512", ("vmovupd (%rdi,%rax), %ymm0", "call f", "addq $32, %rax")),
+        ("skylake-avx512", ("rep movsb",)),
+        ("skylake-avx512", ("vmovntpd %ymm0, (%rdi,%rax)", "addq $32, %rax")),  # costs unknown
+        ("a64fx", ("ldr q0, [x1], #16", "prfm pldl1keep, [x4, x3]")),
+        ("a64fx", ("dc zva, x0", "add x0, x0, #64")),
+        ("a64fx", ("cpyfm [x0]!, [x1]!, x2!",)),
+    ],
+)
+def test_instructions_that_move_unknown_lines_keep_the_prediction_for_l1(cpu: str, body: tuple[str, ...]) -> None:
+    jump = ("cmp x0, x9", "b.ne .L3") if cpu == "a64fx" else ("cmpq %r8, %r9", "jne .L3")
+    (kernel,) = incc.analyze("\n\t".join((".L3:", *body, *jump)) + "\n", mcpu=cpu, data="all")
+    assert list(kernel.levels) == ["L1"]
+    (number,) = kernel.to_dict()["data"]["unknown"]
+    assert number < len(body)
+
+
+def test_prefetches_of_a_loads_own_stream_change_nothing() -> None:
+    text = loop("vmovupd (%rdi,%rax), %ymm0", "prefetcht0 512(%rdi,%rax)", "addq $32, %rax")
+    (kernel,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
+    assert kernel.to_dict()["data"]["unknown"] == []
+
+
 def test_a_core_without_a_hierarchy_says_so() -> None:
     (kernel,) = incc.analyze(TRIAD, mcpu="ivybridge", data="all")
     assert kernel.levels == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from fractions import Fraction
@@ -168,13 +169,21 @@ def loops(draw: st.DrawFn) -> list[Stream]:
 @given(loops(), st.sampled_from([1 << 11, 1 << 12, 1 << 13, 1 << 14]))
 def test_loops_move_as_many_lines_as_a_simulated_cache(accesses: list[Stream], size: int) -> None:
     moved = traffic(accesses, LINE)
-    reuses = [reuse for front in moved.fronts if (reuse := moved.reuse_bytes(front)) is not None]
+    reuses = [front.reuse for front in moved.fronts if front.reuse is not None]
     margin = LINE * 2 * (len(accesses) + 1)
     if any(abs(reuse - size) < margin for reuse in reuses):
         return  # whether such lines are found depends on where the arrays begin
     ours, theirs = moved.missing(size), simulated(accesses, size, 2560, 1024)
     assert abs(ours.read + ours.allocate - theirs.read - theirs.allocate) <= 0.05
     assert abs(ours.written - theirs.written) <= 0.05
+
+
+@pytest.mark.parametrize(("apart", "step"), [(8000, 32), (8008, 4104), (8192, 1_000_003)])
+def test_thousands_of_streams_take_seconds(apart: int, step: int) -> None:
+    started = time.process_time()
+    moved = traffic([stream(n, apart * n, step) for n in range(4000)], LINE)
+    assert moved.missing(1 << 15).read > 0
+    assert time.process_time() - started < 20  # one or two; minutes if each stream is compared with all others
 
 
 @given(loops())

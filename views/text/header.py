@@ -149,7 +149,9 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
 def beyond_l1(data: t.DataReport) -> str:
     """Return the ECM model's notation and prediction, or the reason why there is none."""
     if data.unknown:
-        return "Beyond L1: not predicted, because some addresses do not move by a known number of bytes per iteration"
+        return (
+            "Beyond L1: not predicted, because it is unknown which cache lines some instructions move (--views=memory)"
+        )
     if data.line_iterations is None:
         return "Beyond L1: as from L1, because no address moves"
     names = ", ".join(level.name for level in data.levels)

@@ -62,8 +62,8 @@ def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
     if data.unknown:
         places = line_list(kernel.instructions[number].line for number in data.unknown)
         sentences = [
-            f"Nothing is predicted beyond L1, because addresses do not move by a known number of bytes per iteration: "
-            f"{places}."
+            f"Nothing is predicted beyond L1, because it is unknown which cache lines some instructions move, or what "
+            f"that costs: {places}."
         ]
     streams = Table(_STREAMS, [row(*_stream(kernel, stream)) for stream in data.streams])
     yield Part("Streams of cache lines, per iteration", streams, sentences)
