@@ -55,6 +55,7 @@ TABLES = (
         source_file TEXT, source_line INTEGER, assembly_line INTEGER, depth INTEGER NOT NULL,
         is_loop INTEGER NOT NULL, simulated INTEGER NOT NULL, at_least INTEGER NOT NULL,
         cycles REAL NOT NULL, cycles_least REAL NOT NULL, cycles_most REAL NOT NULL,
+        cycles_l2 REAL, cycles_l3 REAL, cycles_memory REAL,
         elements REAL, cycles_per_element REAL,
         bound REAL NOT NULL, port REAL NOT NULL, divider REAL NOT NULL, front_end REAL NOT NULL, retire REAL NOT NULL,
         loop_carried REAL NOT NULL, critical_path REAL NOT NULL,
@@ -91,7 +92,7 @@ TABLES = (
 )
 """The statements that create the tables."""
 
-VERSION = 1
+VERSION = 2
 
 # --- columns and names ------------------------------------------------------------------------------------------------
 

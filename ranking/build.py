@@ -260,6 +260,7 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         most=ends[1],
         cycles_per_element=elements.cycles if elements else None,
         elements=elements.per_iteration if elements else None,
+        levels=_levels(kernel),
         limit=overview.limit,
         limited_by=list(kernel.bounds.prediction.limited_by),
         vector=overview.vector,
@@ -291,6 +292,15 @@ def _address(kernel: t.KernelReport) -> str:
         return kernel.name
     first = kernel.spans[0]
     return f"{'' if first.symbol == kernel.function else first.symbol}+{first.offset:#x}"
+
+
+def _levels(kernel: t.KernelReport) -> list[r.LevelCycles]:
+    """Return the predictions for the requested levels beyond L1."""
+    return [
+        r.LevelCycles(level.name, level.cycles, level.least_cycles)
+        for level in (kernel.data.levels if kernel.data else ())
+        if level.requested and level.name != "L1"
+    ]
 
 
 def _set_roofline(row: r.RankingRow, kernel: t.KernelReport, ceilings: Mapping[str, r.CoreCeilings]) -> None:

@@ -84,6 +84,16 @@ class Weight(msgspec.Struct, frozen=True, kw_only=True):
     by the function, whose amount is divided among its loops."""
 
 
+class LevelCycles(msgspec.Struct, frozen=True):
+    """The prediction for data in a level beyond L1."""
+
+    name: str
+    """"L2", "L3" or "memory"."""
+    cycles: Amount
+    least_cycles: Amount
+    """Cycles if neighbouring rows are found in L1; equal to `cycles` unless their distance is unknown."""
+
+
 class RankingRow(msgspec.Struct, kw_only=True):
     """The kernels that were made of one loop of the source, on one core and in one role.
 
@@ -121,6 +131,8 @@ class RankingRow(msgspec.Struct, kw_only=True):
     cycles_per_element: Amount | None
     elements: Amount | None
     """Elements of the source's loop an iteration stands for."""
+    levels: list[LevelCycles] = []
+    """The predictions for data in the levels beyond L1 that the report was made for."""
     limit: str
     """The limit, in a few words."""
     limited_by: list[str]

@@ -77,6 +77,16 @@ def _field(kind: str, meaning: str, path: str) -> Name:
     return Name(kind, meaning, lambda unit, kernel: field(kernel))
 
 
+def _from(level: str) -> Name:
+    """Return a name for the prediction with data in a level."""
+
+    def cycles(unit: t.UnitReport, kernel: t.KernelReport) -> Value:
+        levels = kernel.data.levels if kernel.data else []
+        return next((each.cycles for each in levels if each.name == level), None)
+
+    return Name(NUMBER, f"cycles per iteration with data in {level}; unknown without such a prediction", cycles)
+
+
 NAMES: dict[str, Name] = {
     "cycles": _field(NUMBER, "cycles per iteration: simulated, or the largest bound", "cycles"),
     "bound": Name(
@@ -92,6 +102,9 @@ NAMES: dict[str, Name] = {
         NUMBER, "lower end of the range of `cycles`; `cycles` without a range", lambda u, k: _ends(k)[0]
     ),
     "cycles_most": Name(NUMBER, "upper end of the range of `cycles`; infinite if unlimited", lambda u, k: _ends(k)[1]),
+    "cycles_l2": _from("L2"),
+    "cycles_l3": _from("L3"),
+    "cycles_memory": _from("memory"),
     "measured": Name(
         NUMBER,
         "measured cycles per iteration; unknown without a measurement",
@@ -173,7 +186,10 @@ NAMES: dict[str, Name] = {
 
 
 TIMES = frozenset(
-    ("cycles", "bound", "port", "divider", "front_end", "retire", "loop_carried", "cycles_least", "cycles_most")
+    (
+        *("cycles", "bound", "port", "divider", "front_end", "retire", "loop_carried", "cycles_least", "cycles_most"),
+        *("cycles_l2", "cycles_l3", "cycles_memory"),
+    )
 )
 """Names of predicted times, which exclude uncounted work."""
 

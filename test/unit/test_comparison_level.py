@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ import incc
 from incc.driver import UsageError
 from incc.driver.builds.project import project_of
 from incc.driver.cli.parsers import Parser
-from incc.driver.commands import build, diff
+from incc.driver.commands import build, db, diff
+from incc.driver.commands import report as ranked
+from incc.views.exchange import sarif
+from incc.views.exchange.diagnostics import headline
 from settings_fixtures import settings_with
 
 TRIAD = f".globl triad\n.type triad, @function\ntriad:{TRIAD}ret\n"
@@ -106,3 +110,47 @@ def test_a_project_with_an_unknown_level_names_it(tmp_path: Path) -> None:
     assert settings.kernel.data == ()
     assert len(problems) == 1
     assert "incc.toml: [analyze] data takes L1, L2, L3, memory, all or sizes such as 4M, not 'L7'" in problems[0]
+
+
+# --- levels where other cycles are ------------------------------------------------------------------------------------
+
+
+def test_levels_are_names_of_conditions_and_columns_of_rows() -> None:
+    report = incc.analyze(TRIAD, mcpu="haswell", data="L2")
+    (kernel,) = report.kernels
+    row = kernel.row()
+    assert [row[f"cycles_{name}"] for name in ("l2", "l3", "memory")] == list(kernel.levels.values())[1:]
+    assert report.where("cycles_memory > cycles_l3 and cycles_l3 > cycles") == (kernel,)
+    without = incc.analyze(TRIAD, mcpu="haswell")
+    assert without.kernels[0].row()["cycles_l2"] is None
+    assert without.where("cycles_l2 > 0 or cycles_l2 <= 0") == ()
+
+
+def test_a_database_keeps_the_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = incc.analyze(TRIAD, mcpu="haswell", data="memory")
+    (tmp_path / "r.json").write_text(report.to_json())
+    assert db.main(["add", f"--db={tmp_path}/x.db", "--commit=c1", str(tmp_path / "r.json")]) == 0
+    capsys.readouterr()
+    assert db.main(["export", f"--db={tmp_path}/x.db", "--format=csv"]) == 0
+    titles, values = (line.split(",") for line in capsys.readouterr().out.splitlines())
+    assert float(values[titles.index("cycles_memory")]) == report.kernels[0].levels["memory"]
+
+
+def test_rankings_remarks_and_sarif_have_the_requested_levels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = incc.analyze(TRIAD, mcpu="haswell", data="L3")
+    cycles = report.kernels[0].levels["L3"]
+    (tmp_path / "r.json").write_text(report.to_json())
+    for form in ("text", "markdown"):
+        assert ranked.main([str(tmp_path / "r.json"), f"--format={form}"]) == 0
+        (heading, line) = [
+            line for line in capsys.readouterr().out.splitlines() if "Bound by" in line or "triad" in line
+        ][:2]
+        assert "L3" in heading
+        assert "memory" not in heading
+        assert f"{cycles:.2f}" in line
+    (unit,) = report._document.units
+    assert f"({cycles:.2f} from L3)" in headline(unit, unit.kernels[0])
+    (result, *_) = json.loads(sarif.render(report._document))["runs"][0]["results"]
+    assert result["properties"]["levels"]["L3"] == cycles

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from incc.report import types as t
 from incc.views.layout import harmless
 from incc.views.text import header
+from incc.views.text.memory import level_cycles
 
 Sources = Mapping[str, Mapping[int, str]]
 """Lines of sources, by the report's names of files."""
@@ -116,6 +117,9 @@ def headline(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     text = f"{least}{kernel.cycles:.2f} cycles per iteration on {unit.model.name}"
     if kernel.elements and kernel.elements.per_iteration != 1:
         text += f", {kernel.elements.cycles:.3g} per element"
+    levels = [level for level in (kernel.data.levels if kernel.data else ()) if level.requested and level.name != "L1"]
+    if levels:
+        text += f" ({', '.join(f'{level_cycles(level)} from {level.name}' for level in levels)})"
     words = kernel.overview
     more = [word for word in (words.vector, words.limit and f"bound by {words.limit}") if word]
     return f"{text}: {', '.join(more)}" if more else text

@@ -66,6 +66,7 @@ def _results(unit: t.UnitReport, base: str) -> Iterator[dict[str, Any]]:
         result["partialFingerprints"] = _fingerprints(unit, kernel, "cycles")
         result["properties"] = {
             "cycles": kernel.cycles,
+            "levels": {level.name: level.cycles for level in kernel.data.levels} if kernel.data else None,
             "core": unit.model.name,
             "kernelId": kernel.kernel_id,
             "role": kernel.role.name,

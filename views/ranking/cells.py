@@ -10,7 +10,8 @@ from incc.ranking import types as r
 from incc.report import wording
 from incc.views.layout import Layout, count, each
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
-from incc.views.text.overview import VECTORS
+from incc.views.text.memory import level_cycles
+from incc.views.text.overview import LEVELS, VECTORS
 
 MOST_NAMED = 5
 """Files that a sentence names; more are counted."""
@@ -40,6 +41,10 @@ COLUMNS = (
     number_column("Cycles", "Predicted cycles per iteration, or their range"),
     number_column("Gain", "Speedup of the loop by following its advice; ? if it is not predicted"),
     number_column("/elem.", "Predicted cycles per element of the source loop", spare=True, optional=True, priority=3),
+    *(
+        number_column(level, f"Predicted cycles per iteration with data in {level}", optional=True, priority=7)
+        for level in LEVELS
+    ),
     _ROOM,
     text_column("If", "Change that gives the headroom", 18, 14, priority=2, optional=True, spare=True),
     text_column("Bound by", "Resource that limits the loop", 11, 10, priority=8, optional=True),
@@ -76,6 +81,7 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
                     Cell(text=cycles(row), key=row.cycles),
                     Cell(text=gain(row.saving), key=row.saving.share),
                     Cell(text="" if per_element is None else each(per_element), key=per_element),
+                    *(_level_cell(row, level) for level in LEVELS),
                     Cell(text=headroom(row.headroom.share), key=row.headroom.share),
                     Cell(text=without(row)),
                     Cell(text=row.limit),
@@ -88,6 +94,12 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
             )
         )
     return Table(COLUMNS, table_rows)
+
+
+def _level_cell(row: r.RankingRow, name: str) -> Cell:
+    """Return the cell of the prediction for data in a level, empty without one."""
+    level = next((each for each in row.levels if each.name == name), None)
+    return Cell(text=level_cycles(level), key=level.cycles) if level else Cell(key=None)
 
 
 def _part_cell(part: float | None, hot: bool) -> Cell:

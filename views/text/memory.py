@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from incc.report import types as t
 from incc.views.layout import Layout, cycles, line_list
@@ -77,7 +77,17 @@ def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
     )
 
 
-def level_cycles(level: t.DataLevel) -> str:
+class _Ends(Protocol):
+    """A prediction with two ends."""
+
+    @property
+    def least_cycles(self) -> float: ...
+
+    @property
+    def cycles(self) -> float: ...
+
+
+def level_cycles(level: _Ends) -> str:
     """Return the prediction for data in a level, or its two ends."""
     if level.least_cycles == level.cycles:
         return cycles(level.cycles)

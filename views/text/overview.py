@@ -33,9 +33,12 @@ _RATES = tuple(
     number_column(f"G{unit}/s", f"{meaning} per second, at the core's clock")
     for unit, meaning in (("FLOP", "Floating-point operations"), ("B", "Bytes"))
 )
+LEVELS = ("L2", "L3", "memory")
+"""The levels beyond L1 that have columns."""
+
 _LEVELS = tuple(
     column
-    for level in ("L2", "L3", "memory")
+    for level in LEVELS
     for column in (
         number_column(level, f"Predicted cycles per iteration with data in {level}"),
         number_column(f"{level}/el.", f"Predicted cycles per element with data in {level}", optional=True, priority=7),
@@ -63,7 +66,7 @@ def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
 def _levels(kernel: t.KernelReport) -> list[str]:
     levels = {level.name: level for level in kernel.data.levels if level.requested} if kernel.data else {}
     texts = []
-    for name in ("L2", "L3", "memory"):
+    for name in LEVELS:
         level = levels.get(name)
         elements = level.cycles_per_element if level else None
         texts += [level_cycles(level) if level else "", "" if elements is None else each(elements)]
