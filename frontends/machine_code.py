@@ -7,7 +7,7 @@ of the code before them, are decoded in full. What depends on the instruction se
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -19,6 +19,7 @@ from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, h
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.asm.pace import Pace, pace
 from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Section, Span
+from incc.frontends.jump_tables import JumpTables, TableReader
 from incc.frontends.kernel import (
     CodeSpan,
     Instruction,
@@ -64,21 +65,8 @@ class Disassembler(Protocol):
     def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:
         """Return the instructions of a kernel, once all are decoded."""
 
-    def tables(self, code: Code, container: Container) -> JumpTables:
-        """Return the tables of a section's indirect jumps."""
-
-
-class JumpTables(Protocol):
-    """The jump tables of a section's code."""
-
-    def targets(self, begin: int, jumps: Sequence[Jump], inside: Callable[[int], bool]) -> dict[int, tuple[int, ...]]:
-        """Return the targets of those indirect jumps of a function whose tables can be read.
-
-        Args:
-            begin: the first instruction of the function.
-            jumps: its jumps.
-            inside: returns True for the function's instructions.
-        """
+    def tables(self, code: Code) -> TableReader:
+        """Return how the indirect jumps of a section read their tables."""
 
 
 def container_kernels(container: Container, paces: bool, of_isa: Disassembler) -> ContainerCode:
@@ -97,7 +85,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
     if section.chosen is not None and not section.chosen:
         return ContainerCode([], [], [])
     code = Code(section, of_isa)
-    graphs = _graphs(code, of_isa.tables(code, container))
+    graphs = _graphs(code, JumpTables(code, container, of_isa.tables(code)))
     start, debug = section.debug_address, container.debug
     listing = InstructionFacts([_Place(line, start + at, debug) for line, at in enumerate(code.offsets, 1)], code.notes)
     regions, left_out = innermost(graphs, listing)

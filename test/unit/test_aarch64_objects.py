@@ -160,3 +160,74 @@ def test_blocks_of_machine_code() -> None:
 def test_unknown_words_are_instructions_without_figures() -> None:
     unknown = instruction(0xFFFFFFFF, 8)
     assert (unknown.text, unknown.form, unknown.length, unknown.offset) == (".inst 0xffffffff", "inst/#", 4, 8)
+
+
+SWITCH = """\
+	.text
+	.globl run
+	.type run, %function
+run:
+HOISTED
+.Lloop:
+	ldrb w2, [x0], #1
+	cmp w2, #2
+	b.hi .Lout
+NEAR
+	LOAD
+	BASE
+	br x3
+.Lone:
+	add x1, x1, #1
+	b .Lloop
+.Ltwo:
+	add x1, x1, #2
+	b .Lloop
+.Lout:
+	ret
+	.size run, .-run
+	.section .rodata
+	.p2align 2
+.Lother:
+	.word 7, 7
+.Ltable:
+	.SIZE ENTRY(.Lone), ENTRY(.Ltwo), ENTRY(.Lout)
+	.SIZE 1, 0, 1, 1, 0, 1
+"""
+TABLES = {
+    "byte": ("byte", "(X-.Lone)/4", "ldrb w5, [x4, x2]", "adr x3, .Lone\n\tadd x3, x3, x5, lsl #2"),
+    "signed byte": ("byte", "(X-.Ltwo)/4", "ldrb w5, [x4, w2, uxtw]", "adr x3, .Ltwo\n\tadd x3, x3, w5, sxtb #2"),
+    "half-word": ("2byte", "(X-.Lone)/4", "ldrh w5, [x4, x2, lsl #1]", "adr x3, .Lone\n\tadd x3, x3, x5, lsl #2"),
+    "signed half-word": (
+        "2byte",
+        "(X-.Ltwo)/4",
+        "ldrh w5, [x4, w2, uxtw #1]",
+        "adr x3, .Ltwo\n\tadd x3, x3, w5, sxth #2",
+    ),
+    "word": ("word", "(X-.Ltwo)/4", "ldr w5, [x4, w2, uxtw #2]", "adr x3, .Ltwo\n\tadd x3, x3, w5, sxtw #2"),
+    "distance": ("word", "X-.Ltable", "ldrsw x5, [x4, x2, lsl #2]", "add x3, x4, x5"),
+}
+"""Size and expression of an entry, the load, and the target's computation, as gcc and clang write them."""
+ADDRESS = "\tadrp x4, .Ltable\n\tadd x4, x4, :lo12:.Ltable"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("hoisted", [False, True])
+@pytest.mark.parametrize("kind", TABLES)
+def test_jump_tables_are_followed(tmp_path: pathlib.Path, kind: str, hoisted: bool, linked: bool) -> None:
+    """The table has as many entries as the index may have values; what comes behind it is not read."""
+    size, entry, load, base = TABLES[kind]
+    # Before the loop the register first has another address.
+    early = f"\tadrp x4, .Lother\n\tadd x4, x4, :lo12:.Lother\n\tldr w7, [x4]\n{ADDRESS}" if hoisted else ""
+    text = SWITCH.replace("HOISTED", early).replace("NEAR", "" if hoisted else ADDRESS)
+    text = text.replace("LOAD", load).replace("BASE", base).replace("SIZE", size)
+    for label in (".Lone", ".Ltwo", ".Lout"):
+        text = text.replace(f"ENTRY({label})", entry.replace("X", label))
+    path = assembled(tmp_path, text)
+    if linked:
+        path = tmp_path / "x.so"
+        subprocess.run(["aarch64-linux-gnu-ld", "-shared", tmp_path / "x.o", "-o", path], check=True)
+    (kernel,), left_out = object_kernels(str(path))
+    assert left_out == []
+    assert kernel.region is not None
+    assert any("an indirect jump with 2 targets inside" in note for note in kernel.region.notes)
+    assert [i.mnemonic for i in kernel.instructions if i.branch == "indirect"] == ["br"]

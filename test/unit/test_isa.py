@@ -126,6 +126,8 @@ MAY_SAY = {
     # A class of loads, as models name them.
     "models/binding/bind.py": {"zmm"},
     "models/schema/kinds.py": {"zmm"},
+    # The names of processors in lief.
+    "frontends/objects/read.py": {"AMD64", "ARM64"},
 }
 
 
