@@ -267,23 +267,6 @@ def _fewer(lines: Lines, further: Lines) -> Lines:
     )
 
 
-def bandwidth(memory: MemoryHierarchy, level: MemoryLevel) -> Fraction:
-    """Return the most bytes per cycle that a core can move between a level and the one inside.
-
-    Lines are only read, or the same number is written back, or as many as take the time of reading, or, from memory,
-    all are written by non-temporal stores.
-    """
-    read, write = exact(level.read) or _ZERO, exact(level.write) or _ZERO
-    balanced = min(read / write, Fraction(1)) if level.both_ways and write else _ZERO
-    rates = []
-    for written in {_ZERO, balanced, Fraction(1)}:
-        lines = Lines(Fraction(1), _ZERO, written, _ZERO)
-        rates.append((1 + written) / _together(level, *_transfer(level, lines)))
-    if level.non_temporal:
-        rates.append(1 / (exact(level.non_temporal) or _ZERO))
-    return memory.line * max(rates)
-
-
 def _slowest_stream(level: MemoryLevel, traffic: Traffic, inside: int) -> Fraction:
     """Return the most cycles per iteration that a single stream takes which a cache of `inside` bytes misses."""
     return max(

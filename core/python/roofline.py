@@ -6,7 +6,8 @@ bandwidth of the level that its data come from.
 
 A peak is the highest rate of any mix of additions, multiplications and fused multiply-adds of one width, by the ports
 of the model's forms and the width of the front end. The bandwidth of L1 is the highest rate of any mix of vector loads
-and stores, those of other levels follow from the costs of their lines (`levels`).
+and stores, and that of other levels the highest rate of loops that read and update arrays, by the predictions for data
+in these levels.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from typing import Literal
 
 import msgspec
 
-from incc.core.levels import bandwidth
+from incc.core import Stream
+from incc.core.levels import times
+from incc.core.traffic import traffic
 from incc.frontends.isa import SCALABLE, PeakOperation, isa
-from incc.models.memory import exact
+from incc.models.memory import MemoryHierarchy, exact
 from incc.models.model import Form, MachineModel
 from incc.models.throughput import of_mix
 
@@ -152,14 +155,41 @@ def _bandwidths(model: MachineModel, cores: int) -> Iterator[Bandwidth]:
     if (memory := model.memory) is None:
         return
     sharing = 1
-    for level in memory.levels[1:]:
-        alone = bandwidth(memory, level)
+    for level, alone in zip(memory.levels[1:], _beyond_l1(memory), strict=True):
         yield Bandwidth(level.name, 1, alone)
         # As many cores share a level as share the one inside, at least.
         sharing = max(sharing, level.cores)
         together = cores if cores > 1 else sharing
         if (line := exact(level.all_cores)) and together > 1 and memory.line / (line * together) < alone:
             yield Bandwidth(level.name, together, memory.line / (line * together))
+
+
+_ARRAYS = 16
+"""The number of arrays of loops that move data; enough that no single stream limits them."""
+
+
+def _beyond_l1(memory: MemoryHierarchy) -> list[Fraction]:
+    """Return the most bytes per cycle from each level beyond L1, according to `levels.times`.
+
+    The loops do nothing but read some arrays and update the others, or write all of them with non-temporal stores.
+    """
+    best = [Fraction(0) for _ in memory.levels]
+    for updated in range(_ARRAYS + 2):
+        direct = updated > _ARRAYS
+        accesses = [
+            Stream(
+                instruction=2 * n + store, store=store, size=memory.line, part=n, object=n, offset=0, step=memory.line
+            )
+            for n in range(_ARRAYS)
+            for store in ((True,) if direct else (False, True) if n < updated else (False,))
+        ]
+        moved = traffic(accesses, memory.line, [each.instruction for each in accesses] if direct else ())
+        none = Fraction(0)
+        for n, time in enumerate(times(memory, moved, none, none, none).levels):
+            lines = time.lines.read + time.lines.allocate + time.lines.written + time.lines.direct
+            if time.cycles:
+                best[n] = max(best[n], lines * memory.line / time.cycles)
+    return best[1:]
 
 
 def _of_l1(model: MachineModel, width: int) -> Fraction:

@@ -191,7 +191,7 @@ def test_mistakes_in_a_project_are_told_once(tmp_path: Path, reports: Path) -> N
     for _ in range(2):
         run_job(str(make_job(tmp_path / "job", reports, folder=str(tmp_path))))
     log = Path(f"{reports}.log").read_text()
-    mistake = "[analyze] has no 'cors'; valid are cores, functions, files, exclude"
+    mistake = "[analyze] has no 'cors'; valid are cores, functions, files, exclude, data"
     assert log == f"incc: warning: {tmp_path}/incc.toml: {mistake}\n"
     assert only_report(reports)
 
