@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -182,12 +183,23 @@ def gain_at(
 
 def short_cycles(facts: KernelResult, context: HintContext, chain: Fraction, trips: int) -> Fraction:
     """Return the cycles per element of a loop that is entered repeatedly, for its number of iterations."""
+    least, most, more = _short(facts, context, chain)
+    return max(least, min(most, trips * more))
+
+
+def _short(facts: KernelResult, context: HintContext, chain: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the least and the most cycles per element of `short_cycles`, and those that each iteration adds between.
+
+    The more iterations, the fewer entries fit into the core's window, over which the chains of each extend.
+    """
+    if not chain:
+        return facts.cycles / context.elements, Fraction(), Fraction()
     bounds = facts.bounds
     serial = max(bounds.port, bounds.divider, bounds.front_end, bounds.retire)
-    slots = max(Fraction(1), trips * sum(facts.bound.issue_slots) / context.elements)
-    entries_in_flight = Fraction(int(facts.model.parameters["rob"]) or 1) / slots
-    cycles = max(serial, chain / max(Fraction(1), entries_in_flight)) if chain else facts.cycles
-    return cycles / context.elements
+    window = int(facts.model.parameters["rob"]) or 1
+    of_element = chain / context.elements
+    slots = sum(facts.bound.issue_slots) / context.elements
+    return max(serial / context.elements, of_element / window), of_element, of_element * slots / window
 
 
 MOST_TRIPS = 256
@@ -199,8 +211,19 @@ def least_trips(facts: KernelResult, context: HintContext, chain: Fraction) -> i
     vectors = _packed(facts, context, chain)
     if vectors is None:
         return 1
-    gains = ((trips, gain_at(facts, context, chain, *vectors, trips)) for trips in range(MOST_TRIPS - 1, 0, -1))
-    return next((trips for trips, gain in gains if gain * WORTH < 1), 0) + 1
+    after, step = vectors
+    numbers = (*_short(facts, context, chain), after / context.elements)
+    # Hundreds of gains, compared as `gain_at` computes them, but in integers.
+    unit = lcm(*[number.denominator for number in numbers])
+    least, most, more, packed = (int(number * unit) for number in numbers)
+    for trips in range(MOST_TRIPS - 1, 0, -1):
+        single = max(least, min(most, trips * more))
+        rest = trips % step
+        before = trips * single + ENTRY * unit
+        with_vectors = (trips - rest) * packed + rest * single + (ENTRY + VECTOR_ENTRY) * unit
+        if before * WORTH.numerator < with_vectors * WORTH.denominator:
+            return trips + 1
+    return 1
 
 
 def vector_work(facts: KernelResult) -> VectorWork | None:
