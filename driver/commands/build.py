@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
-from incc.driver.messages import run_command, say
+from incc.driver.messages import collect_seldom, run_command, say
 from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
 from incc.report.wording import counted
 from incc.support import signals
@@ -472,8 +472,6 @@ class _Build:
             sys.stderr.write("\r\x1b[K")
 
     def _report(self, status: int, reports: int, failed: bool) -> None:
-        import subprocess
-
         if not reports and not os.path.exists(os.path.join(self.queue.reports, ".incc", "manifest.jsonl")):
             if self.pool is not None or failed:
                 why = "" if failed else ": the build writes its reports to other folders"
@@ -490,15 +488,33 @@ class _Build:
                     f"name, or {remedy}"
                 )
             return
-        program = os.path.join(os.path.dirname(incc_program()), "incc-report")
-        if self.options.no_report or not os.access(program, os.X_OK):
+        if self.options.no_report:
             _say(f"{reports} {'report' if reports == 1 else 'reports'} written to {self._folder()}")
             return
-        sys.stdout.flush()
         try:
-            subprocess.run([program, *_report_options(self.options), self.queue.reports], check=False)
+            process = signals.fork()
         except OSError as error:
-            _say(f"warning: {program}: {error.strerror}")
+            _say(f"warning: no ranking: {error.strerror}")
+            return
+        if not process:
+            _rank([*_report_options(self.options), self.queue.reports])
+        os.waitpid(process, 0)
+
+
+def _rank(arguments: list[str]) -> NoReturn:
+    """Run incc-report in this process, and end it.
+
+    A new Python would load again what this one has loaded for its workers.
+    """
+    from incc.driver.commands import report
+
+    collect_seldom()  # and do not search what has been loaded
+    try:
+        report.main(arguments)
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(0)
 
 
 def _report_options(options: argparse.Namespace) -> list[str]:
