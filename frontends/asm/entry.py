@@ -174,6 +174,17 @@ class _Block:
                     self.stack_stores.append(at)
             for root in roots:
                 self.writes.setdefault(root, []).append(at)
+        self._stack = convention.stack
+
+    @cached_property
+    def named_slots(self) -> set[str]:
+        """The stack slots whose address is put into a register."""
+        affines = [i.affine for i in self.code if i is not None and i.affine is not None]
+        return {f"{affine.constant}({affine.terms[0][0]})" for affine in affines if self._names_slot(affine)}
+
+    def _names_slot(self, affine: Affine) -> bool:
+        """Return True if a register is set to an address on the stack."""
+        return len(affine.terms) == 1 and affine.terms[0][0] in self._stack and affine.target not in self._stack
 
 
 class Blocks:
@@ -225,17 +236,7 @@ class Follower:
     @cached_property
     def _escaped(self) -> set[str]:
         """The stack slots whose address is in a register: other code can write to them."""
-        return {
-            f"{i.affine.constant}({i.affine.terms[0][0]})"
-            for b in range(len(self._before.lines))
-            for i in self._block(b).code
-            if i is not None and i.affine is not None and self._names_slot(i.affine)
-        }
-
-    def _names_slot(self, affine: Affine) -> bool:
-        """Return True if a register is set to an address on the stack."""
-        stack = self.convention.stack
-        return len(affine.terms) == 1 and affine.terms[0][0] in stack and affine.target not in stack
+        return {slot for b in range(len(self._before.lines)) for slot in self._block(b).named_slots}
 
     def blocks_in(self, lines: Sequence[int]) -> set[int]:
         """Return the blocks with one of these lines, and those without any, which may be among them."""
@@ -269,7 +270,7 @@ class Follower:
     def _resolved(self, value: Value) -> Value:
         """Return a value without the unknowns of meetings that are done."""
         done: set[str] = set()
-        while names := {name for name, _ in value[0]} & self._same_as.keys() - done:
+        while names := {name for name, _ in value[0] if name in self._same_as and name not in done}:
             parts = [(self._same_as[name] if name in names else _unknown(name), times) for name, times in value[0]]
             value = _combined(parts, value[1])
             done |= names
