@@ -249,7 +249,7 @@ def numbers_of(svg: str) -> list[float]:
     ]
 
 
-positive = st.floats(1e-9, 1e9, allow_nan=False)
+positive = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False) | st.floats(1e-9, 1e9)
 
 
 @examples(60)
@@ -257,6 +257,22 @@ positive = st.floats(1e-9, 1e9, allow_nan=False)
 def test_figures_are_valid_for_any_loops(loops: list[tuple[float, float]]) -> None:
     svg = roofline.svg([made(loops)])
     assert all(abs(number) < 1e5 for number in numbers_of(svg))
+
+
+@examples(60)
+@given(
+    st.lists(st.just(0.0) | positive, max_size=4), st.lists(st.just(0.0) | positive, max_size=4), st.none() | positive
+)
+def test_figures_are_valid_for_any_ceilings(peaks: list[float], bandwidths: list[float], ghz: float | None) -> None:
+    """A report that was read may have any numbers."""
+    figure = made([(0.1, 1.0), (2.0, 8.0)])
+    figure.ceilings = t.CeilingsReport(
+        peaks=[t.PeakReport(element_bits=64, vector_bits=256, kind="fused", flop_per_cycle=each) for each in peaks],
+        bandwidths=[t.BandwidthReport(level="L1", cores=1, bytes_per_cycle=each) for each in bandwidths],
+        ghz=ghz,
+        configuration="",
+    )
+    assert all(abs(number) < 1e5 for number in numbers_of(roofline.svg([figure])))
 
 
 def boxes(figure: Figure) -> list[tuple[float, float, float, float]]:

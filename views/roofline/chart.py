@@ -7,7 +7,7 @@ the shapes of markers, and types of elements by their filling.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import atan2, ceil, degrees, floor, isfinite, log10, sqrt
+from math import atan2, ceil, degrees, floor, log10, sqrt
 from typing import Any, NamedTuple
 
 import msgspec
@@ -29,6 +29,9 @@ _MOST_TEXT = 145
 
 _RADIUS, _MOST_RADIUS = 5.0, 16.0
 """The radius of markers without shares of the time, and of one with all of the time."""
+
+_LEAST, _MOST = 1e-30, 1e30
+"""Limits of the scales, beyond all that is real."""
 
 _SHAPES = ("circle", "square", "triangle", "diamond")
 _LEVELS = ("L1", "L2", "L3", "memory")
@@ -77,6 +80,8 @@ class _Scale(NamedTuple):
     end: float
 
     def at(self, value: float) -> float:
+        """Return the place of a value, at an end of the scale for values beyond."""
+        value = min(max(value, self.low), self.high)
         part = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return self.start + part * (self.end - self.start)
 
@@ -125,7 +130,7 @@ def drawing(figure: Figure, missing: Sequence[str]) -> dict[str, Any]:
     points = [(loop, point) for loop in figure.loops for point in loop.roofline.points]
     elements = {bits for loop in figure.loops for bits in loop.elements}
     peaks = _peaks(ceilings, elements, clock)
-    slopes = [(each, each.bytes_per_cycle * clock) for each in ceilings.bandwidths if each.bytes_per_cycle]
+    slopes = _slopes(ceilings, clock)
     x, y = _scales(points, [peak.rate for peak in peaks], [width for _, width in slopes], clock)
     room = _Room()
     markers = _markers(points, x, y, clock)
@@ -190,8 +195,8 @@ def _scales(
     across = [point.flop_per_byte for _, point in points]
     rates = [rate * clock for _, point in points for rate in (point.flop_per_cycle, point.measured) if rate]
     ridges = [max(peaks) / width for width in widths] if peaks else []
-    x_values = [value for value in (*across, *ridges) if isfinite(value) and value > 0] or [1.0]
-    y_values = [value for value in (*rates, *peaks) if isfinite(value) and value > 0] or [1.0]
+    x_values = [value for value in (*across, *ridges) if _LEAST < value < _MOST] or [1.0]
+    y_values = [value for value in (*rates, *peaks) if _LEAST < value < _MOST] or [1.0]
     return (
         _Scale(min(x_values) / 3, max(x_values) * 3, _LEFT, _RIGHT),
         _Scale(min(y_values) / 2, max(y_values) * 2, _TOP + _PLOT, _TOP),
@@ -210,7 +215,7 @@ def _peaks(ceilings: t.CeilingsReport, elements: set[int], clock: float) -> list
     """Return the different peaks of the types that occur, the lowest first."""
     by_rate: dict[float, list[t.PeakReport]] = {}
     for peak in ceilings.peaks:
-        if peak.element_bits in elements:
+        if peak.element_bits in elements and _LEAST < peak.flop_per_cycle * clock < _MOST:
             by_rate.setdefault(peak.flop_per_cycle * clock, []).append(peak)
     flats = []
     for rate, same in sorted(by_rate.items()):
@@ -226,6 +231,12 @@ def _peaks(ceilings: t.CeilingsReport, elements: set[int], clock: float) -> list
         dash = _BOTH if len(separate) > 1 else _SEPARATE if True in separate else ""
         flats.append(_Flat(rate, "; ".join(texts), dash))
     return flats
+
+
+def _slopes(ceilings: t.CeilingsReport, clock: float) -> list[tuple[t.BandwidthReport, float]]:
+    """Return the bandwidths with their numbers at the clock."""
+    slopes = [(each, each.bytes_per_cycle * clock) for each in ceilings.bandwidths]
+    return [(each, width) for each, width in slopes if _LEAST < width < _MOST]
 
 
 def _diagonals(
@@ -399,7 +410,7 @@ def _beside(marker: dict[str, Any], width: float, room: _Room) -> tuple[float, f
 def _described(loop: Loop, clock: float, ghz: float | None) -> str:
     """Return a loop's points in words."""
     texts = [
-        f"{point.level} {point.flop_per_byte:.3g} flop/byte, {point.flop_per_cycle * clock:.3g} "
+        f"{point.level} {point.flop_per_byte:.3g} flop/byte, {min(point.flop_per_cycle * clock, _MOST):.3g} "
         f"{'GFLOP/s' if ghz else 'flop/cycle'}"
         for point in loop.roofline.points
     ]

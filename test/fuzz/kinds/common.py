@@ -16,7 +16,7 @@ VALUES = (
     "0x10", "true", "false", "", "nan", "inf", "1e308", "all", "none", "help", "intel", "att", "skylake", "znver4",
     "native", "skylake,znver3", ",", "btver2", "x86_64", "i386-pc-linux", "aarch64", "+avx512f,-sse", "any", "f", "*",
     "[", "f:3", "3", "a.s:1", "0-10", "0+ffffffffffffffff", "port 5 += 1", "rob = 0", "rob = 100000000", "width = 1000",
-    "latency ADD = 1000000000", "-", ".", "/dev/null", "/dev/full", "missing/x", "out.dot", "\udcff", "%s%n",
+    "latency ADD = 1000000000", "-", ".", "/dev/null", "/dev/full", "missing/x", "out.dot", "out.svg", "\udcff", "%s%n",
     "cycles > 1", "cycles > 1 and (", "not " * 2000 + "cycles", "cycles_b > 1.1*cycles_a", "cycles > +5%",
     "has('gather')", "1" + "+1" * 3000 + " > cycles", "2026-01-31", "9999999-99-99", "\x1b[2J", "a\nb", "\u202e",
 )  # fmt: skip
@@ -38,7 +38,9 @@ VIEWS = (
     ("-loop-carried",), ("-port-model",), ("-views=all",), ("-paths",), ("-auto",),
     ("-auto", "-paths"), ("-function=*",), ("-function=f*",), ("-mcpu=skylake,znver4,icelake-server",),
     ("-iterations=1",), ("-timeline", "-timeline-max-iterations=3", "-timeline-max-cycles=0"), ("-show-encoding",),
-    ("-show-barriers",), ("-skip-unsupported-instructions=any",), ("-output-asm-variant=1",),
+    ("-roofline=out.svg", "-data=all"), ("-roofline=out.html", "-data=L2,64M", "-cores=4"),
+    ("-data=memory", "-let=rsi=-8"), ("-show-barriers",), ("-skip-unsupported-instructions=any",),
+    ("-output-asm-variant=1",),
 )  # fmt: skip
 """Options of incc-mca that make most of the program run."""
 
