@@ -155,6 +155,7 @@ def _cpu(given: Given, target: McaTarget) -> str:
     from incc.driver.pipeline import AnalysisError, choose_model
 
     names = [host_cpu()[0] if name == "native" else name for name in named_cores(given["mcpu"] or "native")]
+    names = [target.generic if name == "generic" else name for name in names]
     for name in names:
         try:
             chosen = choose_model(name, "", given.settings().core.model_path)

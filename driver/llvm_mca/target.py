@@ -45,6 +45,11 @@ class McaTarget(msgspec.Struct, frozen=True):
     """incc's name of the instruction set."""
 
     @property
+    def generic(self) -> str:
+        """The core that LLVM's processor `generic` has the scheduling model of."""
+        return "cortex-a510" if self.isa == "aarch64" else "generic"
+
+    @property
     def read_by_llvm(self) -> bool:
         """True if llvmlite's LLVM can read assembly for the target; that for AArch64 would abort."""
         return self.isa == "x86"
