@@ -15,7 +15,8 @@ _FLOATING = {
     " bf{add,sub,mul,max,min,maxnm,minnm}",
     2: "f{madd,msub,nmadd,nmsub,mla,mls,mad,msb,nmad,nmsb,nmla,nmls,cmla} fml{al,sl}{,2,b,t} {frecps,frsqrts}"
     " bfml{a,s,alb,alt,slb,slt}",
-    4: "bfdot",
+    4: "bfdot fmmla",
+    8: "bfmmla",
 }
 _INTEGER = {
     1: "{add,sub,mul,abs,addp,subr} {s,u}{max,min,abd,hadd,hsub,rhadd}{,p} {s,u}q{add,sub} {add,{s,u}{max,min}}v"
@@ -23,8 +24,12 @@ _INTEGER = {
     " {s,u}addl{p,v} sq{,r}dmulh {s,u}mulh {add,sub,radd,rsub}hn{,2,b,t} {s,u}addv",
     2: "{mla,mls,mad,msb} {s,u}{mlal,mlsl,abal}{,2,b,t} {s,u}{aba,adalp} sqrdml{ah,sh} sqdml{al,sl}{,2,b,t}",
     8: "{s,u,us,su}dot",
+    16: "{s,u,us}mmla",
 }
-"""Mnemonics by the operations for each element of the result; a sum of n products that is added counts 2n."""
+"""Mnemonics by the operations for each element of the result; a sum of n products that is added counts 2n.
+
+A reduction of a vector to a scalar counts one for each element of the vector.
+"""
 
 _OPERATIONS = {
     name: (count, floating)
@@ -42,10 +47,12 @@ def arithmetic(mnemonic: str, operands: Sequence[Operand]) -> Arithmetic | None:
     The vectors of SVE count as the shortest that there are.
     """
     known = _OPERATIONS.get(mnemonic)
-    vector = next((o for o in operands if o.registers and o.registers[0].kind == "vector"), None)
-    if known is None or vector is None:
+    vectors = [o for o in operands if o.registers and o.registers[0].kind == "vector"]
+    if known is None or not vectors:
         return None
     count, floating = known
+    is_reduction = not _ELEMENT.match(vectors[0].shape) and not vectors[-1].lane
+    vector = vectors[-1 if is_reduction else 0]
     shape = _ELEMENT.match(vector.shape)
     if shape is None or vector.lane:
         element = _ELEMENT_BITS.get(vector.shape[:1], 0)

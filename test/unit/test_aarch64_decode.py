@@ -422,3 +422,23 @@ def test_text_without_a_sign_is_of_the_core_that_is_named() -> None:
     assert detect("movq %rax, %rbx\n", "aarch64") == "x86"
     unit = Unit(assembly="frob\n", assembly_file="f.s")
     assert read_assembly(unit, "aarch64").isa == "aarch64"
+
+
+@pytest.mark.parametrize(
+    ("text", "packed", "element", "operations"),
+    [
+        ("fadd d0, d1, d2", False, 64, 1),
+        ("fmul d0, d1, v2.d[0]", False, 64, 1),
+        ("fmla v0.4s, v1.4s, v2.s[1]", True, 32, 8),
+        ("fadda d0, p0, d0, z1.d", True, 64, 2),
+        ("fmaxv s0, v1.4s", True, 32, 4),
+        ("udot v0.4s, v1.16b, v2.16b", True, 32, 32),
+        ("smmla v0.4s, v1.16b, v2.16b", True, 32, 64),
+        ("bfmmla z0.s, z1.h, z2.h", True, 32, 32),
+    ],
+)
+def test_operations_of_instructions(text: str, packed: bool, element: int, operations: int) -> None:
+    """A reduction is as packed as the vector that it reads; products of matrices count each product and addition."""
+    done = decode(text, 1, 0).arithmetic
+    assert done is not None
+    assert (done.packed, done.element, done.operations) == (packed, element, operations)
