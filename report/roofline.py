@@ -63,11 +63,11 @@ def ceilings_report(model: MachineModel, cores: int = 1, ghz: float = 0) -> t.Ce
 
 
 def kernel_roofline(kernel: t.KernelReport, ceilings: t.CeilingsReport) -> t.RooflineReport:
-    """Return a kernel's points, and the reasons why it has no others."""
+    """Return a kernel's points, and remarks on those that are missing or inexact."""
     reason = _no_points(kernel)
     if reason:
-        return t.RooflineReport(points=[], missing=[reason])
-    points, missing = [], []
+        return t.RooflineReport(points=[], remarks=[reason])
+    points, remarks = [], []
     data = kernel.data
     requested = [level for level in data.levels if level.requested] if data else []
     if not requested or requested[0].name == "L1":
@@ -75,7 +75,7 @@ def kernel_roofline(kernel: t.KernelReport, ceilings: t.CeilingsReport) -> t.Roo
         if moved:
             points.append(_point(kernel, "L1", moved, kernel.cycles, ceilings))
         else:
-            missing.append("L1: it loads and stores no bytes")
+            remarks.append("L1: it loads and stores no bytes")
     for level in requested:
         if level.name == "L1":
             continue
@@ -83,11 +83,15 @@ def kernel_roofline(kernel: t.KernelReport, ceilings: t.CeilingsReport) -> t.Roo
         moved = (lines.read + lines.allocate + lines.written + lines.direct) * (data.line_bytes if data else 0)
         if moved:
             points.append(_point(kernel, level.name, moved, level.cycles, ceilings))
+            if level.least_cycles < level.cycles:
+                remarks.append(f"{level.name}: drawn as if no row found the lines of its neighbour in L1")
         else:
-            missing.append(f"{level.name}: no cache lines come from there")
+            remarks.append(f"{level.name}: no cache lines come from there")
     if data and len(data.levels) == 1:
-        missing.append("the traffic beyond L1 is unknown")
-    return t.RooflineReport(points=points, missing=missing)
+        remarks.append("the traffic beyond L1 is unknown")
+    if points and kernel.at_least:
+        remarks.append("slower than drawn, because not all of its work is counted")
+    return t.RooflineReport(points=points, remarks=remarks)
 
 
 def _no_points(kernel: t.KernelReport) -> str:

@@ -1104,8 +1104,8 @@ class RooflineReport(msgspec.Struct, frozen=True, kw_only=True):
 
     points: list[RooflinePoint]
     """A point for each requested level, else for L1."""
-    missing: list[str]
-    """The reasons why points are missing, in words."""
+    remarks: list[str]
+    """The reasons why points are missing, or not exact, in words."""
 
 
 class KernelReport(msgspec.Struct, kw_only=True):

@@ -19,6 +19,7 @@ from incc.core import Stream
 from incc.core.levels import times
 from incc.core.roofline import _beyond_l1, ceilings
 from incc.core.traffic import traffic
+from incc.driver.commands import report as ranked
 from incc.models.loading import list_models, load
 from incc.models.memory import MemoryHierarchy, MemoryLevel
 from incc.report import types as t
@@ -186,7 +187,7 @@ def test_a_triad_has_a_point_for_each_level() -> None:
     ]
     assert all(p.roof is not None and p.flop_per_cycle <= p.roof for p in roof.points)
     assert [p.roof_by for p in roof.points] == ["L1", "L2", "L3", "memory"]
-    assert not roof.missing
+    assert not roof.remarks
 
 
 def test_without_data_there_is_a_point_for_l1() -> None:
@@ -201,10 +202,20 @@ def test_without_data_there_is_a_point_for_l1() -> None:
         (loop("vmulpd (%rsi), %ymm1, %ymm2", "addq $32, %rax"), {"data": "L2"}, "L2: no cache lines come from there"),
         (loop("vmulsd (%rsi), %xmm1, %xmm2", "movq (%rsi), %rsi"), {"data": "all"}, "the traffic beyond L1 is unknown"),
         (loop("vaddsd %xmm1, %xmm1, %xmm2", "rep movsb"), {}, "it moves an unknown number of bytes"),
+        (
+            loop("vmulpd (%rsi,%rax), %ymm0, %ymm1", "addq $32, %rax", "call f"),
+            {},
+            "slower than drawn, because not all of its work is counted",
+        ),
+        (
+            loop("vmovupd (%rsi), %ymm0", "vaddpd (%rsi,%rdx), %ymm0, %ymm1", "addq $32, %rsi"),
+            {"data": "L2"},
+            "L2: drawn as if no row found the lines of its neighbour in L1",
+        ),
     ],
 )
 def test_missing_points_have_a_reason(code: str, settings: dict[str, Any], reason: str) -> None:
-    assert any(reason in text for text in points(code, **settings).missing)
+    assert any(reason in text for text in points(code, **settings).remarks)
 
 
 def test_types_of_elements_are_those_of_most_operations_first() -> None:
@@ -229,7 +240,7 @@ def made(loops: list[tuple[float, float]], name: str = "loop", core: str = "skyl
                 place=f"a.c:{n}",
                 elements=[64],
                 roofline=t.RooflineReport(
-                    points=[t.RooflinePoint(level="L1", flop_per_byte=across, flop_per_cycle=up, **point)], missing=[]
+                    points=[t.RooflinePoint(level="L1", flop_per_byte=across, flop_per_cycle=up, **point)], remarks=[]
                 ),
             )
             for n, (across, up) in enumerate(loops, 1)
@@ -339,3 +350,20 @@ def test_python_and_saved_reports_draw_the_same(tmp_path: Path) -> None:
     assert report.roofline() == saved.roofline()
     assert report.roofline(page=True) == saved.roofline(page=True)
     assert "GFLOP/s at 2 GHz" in report.roofline()
+
+
+def test_ceilings_of_a_read_report_are_those_of_its_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = incc.analyze(TRIAD, mcpu="haswell")
+    path, picture = tmp_path / "r.json", tmp_path / "r.svg"
+    path.write_text(report.to_json())
+    assert ranked.main([str(path), f"--roofline={picture}"]) == 0
+    assert "Intel Haswell" in picture.read_text()
+    version = report._document.units[0].model.version
+    path.write_text(report.to_json().replace(version, "1.0"))
+    assert ranked.main([str(path), f"--roofline={picture}"]) == 0
+    assert "warning: the model of haswell has changed since the report" in capsys.readouterr().err
+    path.write_text(report.to_json().replace('"name": "haswell"', '"name": "gone"'))
+    assert ranked.main([str(path), f"--roofline={picture}"]) == 2
+    messages = capsys.readouterr().err
+    assert "warning: no ceilings of gone: no machine model named 'gone'" in messages
+    assert "not written: no kernel to show" in messages

@@ -118,7 +118,7 @@ def panels(figures: Sequence[Figure], href: str = "") -> list[dict[str, Any]]:
         {
             "drawing": drawn,
             "table": _table(figure, href) if any(loop.roofline.points for loop in figure.loops) else None,
-            "missing": list(_missing(figure)),
+            "remarks": list(_remarks(figure)),
             "configuration": figure.ceilings.configuration,
         }
         for figure, drawn in zip(figures, _drawings(figures), strict=True)
@@ -126,7 +126,7 @@ def panels(figures: Sequence[Figure], href: str = "") -> list[dict[str, Any]]:
 
 
 def _drawings(figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    return [drawing(figure, list(_missing(figure))) for figure in figures]
+    return [drawing(figure, list(_remarks(figure))) for figure in figures]
 
 
 def element_names(elements: Sequence[int]) -> str:
@@ -134,9 +134,9 @@ def element_names(elements: Sequence[int]) -> str:
     return ", ".join(_ELEMENTS.get(bits, f"{bits}-bit") for bits in elements)
 
 
-def _missing(figure: Figure) -> Iterator[str]:
+def _remarks(figure: Figure) -> Iterator[str]:
     for loop in figure.loops:
-        for reason in loop.roofline.missing:
+        for reason in loop.roofline.remarks:
             yield f"{loop.number} {loop.title}: {reason}"
 
 

@@ -118,12 +118,12 @@ class _Room:
                 yield x, y
 
 
-def drawing(figure: Figure, missing: Sequence[str]) -> dict[str, Any]:
+def drawing(figure: Figure, remarks: Sequence[str]) -> dict[str, Any]:
     """Return the measures and texts of a figure.
 
     Args:
         figure: The figure.
-        missing: Lines on points that are missing.
+        remarks: Lines on points that are missing or inexact.
     """
     ceilings = figure.ceilings
     clock = ceilings.ghz or 1.0
@@ -152,7 +152,7 @@ def drawing(figure: Figure, missing: Sequence[str]) -> dict[str, Any]:
         "Ceilings without a full label:": [
             line["text"] for line in lines if line["label"] is None or line["text"] not in line["label"]
         ],
-        "Points that are missing:": missing,
+        "Missing and inexact points:": remarks,
     }
     below = list(_lists(lists, plot_height + 8))
     unit = f"GFLOP/s at {ceilings.ghz:g} GHz" if ceilings.ghz else "flop/cycle"
