@@ -10,9 +10,10 @@ that which the hint states, the predicted, and the measured one. Then it has the
 lose, and the medians of stated and predicted speedups over measured ones.
 
 The prediction is the sum over all innermost loops of the example, weighted by the number of their iterations: a run of
-the assembly with a counter in each loop yields these. The measurement runs on the host (runner.c) with data in the
-first-level cache, unless `--predict` is given. If the host lacks the instructions, there is neither. Processors that
-share caches or clocks with others measure best alone: `--under "taskset -c 1"` runs each measurement under a command.
+the assembly with a counter in each loop yields these. The measurement runs on the host (runner.c), unless `--predict`
+is given, with data in the first-level cache, or in memory if the example says `// memory: BYTES` (of each array). If
+the host lacks the instructions, there is neither. Processors that share caches or clocks with others measure best
+alone: `--under "taskset -c 1"` runs each measurement under a command.
 
 `--all` also tries the rows of report/hints/advice.py that are not advised; their results are the reason for these
 rows. `--check` exits with status 1 if advice does not gain 5 % (measured, otherwise predicted) in two of three
@@ -50,6 +51,9 @@ WORTH = 0.05
 ACCURATE = 0.8, 1.25
 """The range of the median of stated or predicted over measured speedups."""
 
+IN_CACHE = 80 * 1024
+"""The bytes of each array; examples use as much of it as fits the first-level cache."""
+
 SUSPICIOUS, AGAIN = 1.5, 3
 """The factor between measured and predicted speedups from which on both versions are measured in turn, so often."""
 
@@ -83,6 +87,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     """The core that it is predicted for."""
     trip: str
     """The iterations of its loops, as `--trip` has them; empty if they are not stated."""
+    memory: int
+    """The bytes of each array, which is in memory; 0 if the arrays are in the first-level cache."""
 
     @property
     def name(self) -> str:
@@ -93,7 +99,9 @@ def read_example(file: pathlib.Path) -> Example:
     text = file.read_text()
     said = {
         key: value.strip()
-        for key, value in re.findall(r"^(?://|!) (rule|options(?: for \w+)?|n|data|march|mcpu|trip):(.*)$", text, re.M)
+        for key, value in re.findall(
+            r"^(?://|!) (rule|options(?: for \w+)?|n|data|march|mcpu|trip|memory):(.*)$", text, re.M
+        )
     }
     options = {
         key.removeprefix("options").removeprefix(" for "): said[key] for key in said if key.startswith("options")
@@ -108,6 +116,7 @@ def read_example(file: pathlib.Path) -> Example:
         march=said.get("march"),
         mcpu=said.get("mcpu", ""),
         trip=said.get("trip", ""),
+        memory=int(said.get("memory", "0")),
     )
 
 
@@ -164,7 +173,7 @@ class Bench:
         self.builds.setdefault((example.name, command[0]), read_build(unit))
         settings = Settings(
             core=CoreSettings(mcpu=example.mcpu or self.mcpu),
-            kernel=replace(REPORTED, timeline_iterations=0),
+            kernel=replace(REPORTED, timeline_iterations=0, data=("memory",) if example.memory else ()),
             scope=Scope(regions="loops", trips=parse_trips(example.trip) if example.trip else None),
         )
         (report,) = build_report([unit_report(analyze_unit(unit, settings))]).units
@@ -209,12 +218,13 @@ class Bench:
         subprocess.run([compiler, "-c", "-x", "assembler", "-o", object_file, source], check=True)
         library = self._link(object_file)
         run = subprocess.run(
-            [self.runner, library, str(example.n), *example.data, str(len(regions))], capture_output=True, text=True
+            [self.runner, library, *_arguments(example), str(len(regions))], capture_output=True, text=True
         )
         if run.returncode:
             return []
         arrivals = [int(word) for word in run.stdout.split()]
-        return [expected_cycles(k) * times for k, times in zip(kernels, arrivals, strict=True)]
+        cycles = [k.data.levels[-1].cycles if example.memory and k.data else expected_cycles(k) for k in kernels]
+        return [each * times for each, times in zip(cycles, arrivals, strict=True)]
 
     def compared(self, example: Example, before: Outcome, after: Outcome) -> tuple[Outcome, Outcome]:
         """Measure two outcomes in turn if their ratio is suspicious: no gain, or far from the prediction."""
@@ -240,11 +250,16 @@ class Bench:
     def _run(self, library: pathlib.Path, example: Example) -> float | None:
         times = []
         for _ in range(3):
-            command = [*self.under, self.runner, library, str(example.n), *example.data]
+            command = [*self.under, self.runner, library, *_arguments(example)]
             run = subprocess.run(command, capture_output=True, text=True)
             if not run.returncode:
                 times.append(float(run.stdout) / example.n)
         return min(times) if times else None
+
+
+def _arguments(example: Example) -> list[str]:
+    """Return the runner's arguments behind the library."""
+    return [str(example.n), str(example.memory or IN_CACHE), *example.data]
 
 
 REMEDIES = {

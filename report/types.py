@@ -504,6 +504,9 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "instruction-set",
         "vector-width",
         "short-trips",
+        "non-temporal-stores",
+        "blocks",
+        "partly-used-lines",
     ]
     text: str
     evidence: dict[str, Any]

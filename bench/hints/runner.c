@@ -1,8 +1,8 @@
-/* Measures a kernel: cycles of the core's clock that a call takes, with its data in the first-level cache.
+/* Measures a kernel: cycles of the core's clock that a call takes.
  *
- *   runner KERNEL.so N TYPE TYPE TYPE [COUNTERS]
+ *   runner KERNEL.so N BYTES TYPE TYPE TYPE [COUNTERS]
  *
- * calls `kernel(a, b, c, N, s)` of the shared object, where a, b, c point to 80 KiB each that hold values of the types:
+ * calls `kernel(a, b, c, N, s)` of the shared object, where a, b, c point to BYTES each that hold values of the types:
  * double, float, int, long, byte; index: a permutation of 0 ... N-1; random: an int, in no order; sorted: an int, the
  * smaller ones first. s is 1.5, in the register that a function without that parameter does not read.
  *
@@ -19,7 +19,8 @@
 #include <string.h>
 #include <x86intrin.h>
 
-enum { BYTES = 80 * 1024, TRIALS = 400, CHAIN = 200 };
+enum { TRIALS = 400, CHAIN = 200 };
+static const double MOST = 2e9; /* Cycles of the time-stamp counter for all trials, if there are enough of them. */
 typedef long kernel_type(void *, void *, void *, long, double);
 
 static double chain(void) {
@@ -30,9 +31,9 @@ static double chain(void) {
   return (double)(__rdtscp(&unused) - start) / (50.0 * CHAIN);
 }
 
-static void fill(void *memory, const char *type, long n) {
+static void fill(void *memory, long bytes, const char *type, long n) {
   unsigned long state = 12345;
-  for (long i = 0; i < BYTES / 8; ++i) {
+  for (long i = 0; i < bytes / 8; ++i) {
     state = state * 6364136223846793005ul + 1442695040888963407ul;
     unsigned random = state >> 40;
     if (!strcmp(type, "double"))
@@ -43,7 +44,7 @@ static void fill(void *memory, const char *type, long n) {
       for (int k = 0; k < 8; ++k)
         ((char *)memory)[8 * i + k] = 1 + (random >> k) % 100;
   }
-  for (long i = 0; i < BYTES / 4; ++i) {
+  for (long i = 0; i < bytes / 4; ++i) {
     state = state * 6364136223846793005ul + 1442695040888963407ul;
     unsigned random = state >> 40;
     if (!strcmp(type, "float"))
@@ -65,31 +66,32 @@ static int compare(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 6 && argc != 7)
-    return fprintf(stderr, "usage: runner KERNEL.so N TYPE TYPE TYPE [COUNTERS]\n"), 2;
+  if (argc != 7 && argc != 8)
+    return fprintf(stderr, "usage: runner KERNEL.so N BYTES TYPE TYPE TYPE [COUNTERS]\n"), 2;
   void *object = dlopen(argv[1], RTLD_NOW);
   kernel_type *kernel = object ? (kernel_type *)dlsym(object, "kernel") : NULL;
   if (!kernel)
     return fprintf(stderr, "runner: %s\n", dlerror()), 2;
-  long n = atol(argv[2]);
+  long n = atol(argv[2]), bytes = atol(argv[3]);
   char *data[3];
   for (int i = 0; i < 3; ++i) {
     /* Starts that differ within a page, so that stores do not seem to be what later loads read. */
-    data[i] = (char *)aligned_alloc(4096, BYTES + 4096) + i * 1088;
+    data[i] = (char *)aligned_alloc(4096, bytes + 4096) + i * 1088;
     data[i] = (char *)(((unsigned long)data[i]) & ~63ul);
-    fill(data[i], argv[3 + i], n);
+    fill(data[i], bytes, argv[4 + i], n);
   }
-  if (argc == 7) {
+  if (argc == 8) {
     kernel(data[0], data[1], data[2], n, 1.5);
     long *(*counters)(void) = (long *(*)(void))dlsym(object, "incc_read");
-    for (int i = 0; counters && i < atoi(argv[6]); ++i)
+    for (int i = 0; counters && i < atoi(argv[7]); ++i)
       printf("%ld\n", counters()[i]);
     return !counters;
   }
   static double found[TRIALS];
   int count = 0;
   int repetitions = 1;
-  for (int trial = 0; trial < TRIALS; ++trial) {
+  double spent = 0;
+  for (int trial = 0; trial < TRIALS && (count < 3 || spent < MOST); ++trial) {
     unsigned unused;
     double before = chain();
     unsigned long long start = __rdtscp(&unused);
@@ -97,6 +99,7 @@ int main(int argc, char **argv) {
       kernel(data[0], data[1], data[2], n, 1.5);
     double time = (double)(__rdtscp(&unused) - start) / repetitions;
     double after = chain();
+    spent += time * repetitions;
     if (trial == 2 && time < 10000)
       repetitions = 1 + (int)(10000 / time);
     double ratio = after / before;

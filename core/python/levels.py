@@ -12,6 +12,7 @@ The lines that a loop exchanges with each level (`traffic`) take the cycles that
   back overlap with the time inside. With "all" the longest of the times counts. The costs of such a level are those of
   the whole way to the core, so lines that come from a level further in cost what they cost from there, and lines from
   different levels take turns.
+- Non-temporal stores take their time in addition to that of the lines that come from memory meanwhile.
 - The prediction is never less than that for data in L1.
 
 With several cores, each takes at least its share of the cycles that a line costs a level that all of them use
@@ -214,9 +215,10 @@ def _through_levels(
         nearer += _together(closer, *_transfer(closer, _fewer(before, lines)))
         before, closer = lines, level
         coming, going = _transfer(level, lines)
+        transfer = _together(level, coming, going)
         if level is memory.levels[-1]:
-            going += direct
-        transfer = max(_together(level, coming, going), _slowest_stream(level, traffic, inner.size))
+            transfer += direct
+        transfer = max(transfer, _slowest_stream(level, traffic, inner.size))
         if level.overlap == "all":
             transfer += nearer
         match level.overlap:

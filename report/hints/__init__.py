@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from incc.frontends.isa import isa
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints import aliasing, arithmetic, chains, completeness, front_end, memory, reuse, vectors
+from incc.report.hints import aliasing, arithmetic, chains, completeness, front_end, levels, memory, reuse, vectors
 from incc.report.hints.common import WORTH
 from incc.report.hints.context import HintContext
 
@@ -55,6 +55,9 @@ RULES: tuple[Rule, ...] = (
     vectors.short_trips,
     memory.repeated_place,
     reuse.register_blocking,
+    levels.non_temporal_stores,
+    levels.blocks,
+    levels.partly_used_lines,
 )
 """All rules; of hints with the same gain, that of the earlier rule comes first."""
 

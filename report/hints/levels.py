@@ -1,0 +1,152 @@
+"""Rules for loops whose data come from memory. They apply if the user says so (`--data=memory`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from incc.core.levels import times
+from incc.core.traffic import Front
+from incc.report import types as t
+from incc.report import wording
+from incc.report.hints.common import hint
+from incc.report.hints.context import HintContext
+
+if TYPE_CHECKING:
+    from incc.core.analysis import KernelResult
+    from incc.models.memory import MemoryLevel
+
+_LONGEST_STRUCTURE = 512
+"""Bytes from which on a step is taken for one to another row, not to another structure."""
+
+_LEAST_VECTOR = 16
+"""Bytes of the shortest store of a vector."""
+
+
+def non_temporal_stores(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise non-temporal stores where lines are fetched only to be overwritten.
+
+    The stores cover whole lines of arrays that the loop does not access otherwise.
+    """
+    caches = _caches(facts)
+    if not caches or facts.data is None:
+        return None
+    fronts = facts.data.traffic.fronts
+    overwritten = [front for front in fronts if _overwrites(facts, front, fronts)]
+    direct = [replace(front, non_temporal=True, stores=()) if front in overwritten else front for front in fronts]
+    gain = _gain(facts, direct)
+    if not overwritten or gain is None:
+        return None
+    stores = sorted(number for front in overwritten for number in front.instructions)
+    lines = sum((front.lines for front in overwritten), Fraction(0))
+    return hint(
+        "non-temporal-stores",
+        f"with data in memory, the loop fetches the cache lines that it overwrites "
+        f"({wording.places(facts.kernel, stores)})",
+        {"instructions": stores, "lines": float(lines)},
+        None,
+        "if the results are not used again soon, store them with non-temporal stores (intrinsics, or clang's "
+        "`__builtin_nontemporal_store`)",
+        gain=gain,
+    )
+
+
+def _overwrites(facts: KernelResult, front: Front, fronts: Sequence[Front]) -> bool:
+    """Return True if vector stores cover lines that nothing else in the loop accesses."""
+    if front.non_temporal or front.behind is not None or sum(other.part == front.part for other in fronts) > 1:
+        return False
+    instructions = [facts.kernel.instructions[number] for number in front.instructions]
+    if any(access.load for i in instructions for access in i.memory) or any("mask" in i.traits for i in instructions):
+        return False
+    covered = {place % abs(front.step) for span in front.stores for place in range(span.begin, span.end)}
+    return len(covered) == abs(front.step) and all(span.end - span.begin >= _LEAST_VECTOR for span in front.stores)
+
+
+def blocks(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise blocks if the loop uses data again so late that they come from memory a second time."""
+    caches = _caches(facts)
+    if not caches or facts.data is None:
+        return None
+    fronts, target = facts.data.traffic.fronts, caches[min(1, len(caches) - 1)]
+    assert target.size is not None
+    late = [front for front in fronts if front.reuse is not None and front.reuse > (caches[-1].size or 0)]
+    if not late:
+        return None
+    # The gain is that of data that stay in the last cache: loops over blocks start and end more often.
+    held = Fraction(caches[-1].size or 0)
+    gain = _gain(facts, [replace(front, reuse=held) if front in late else front for front in fronts])
+    if gain is None:
+        return None
+    nearest = min(late, key=lambda front: front.behind or 0)
+    distance = (nearest.behind or 0) * abs(nearest.step)
+    # Caches hold other data as well, and do not replace the oldest line only.
+    limit = int(distance * target.size / (nearest.reuse or 1) / 2)
+    again = sorted({number for front in late for number in front.instructions})
+    return hint(
+        "blocks",
+        f"with data in memory, the loop uses data again at a distance of {int(distance):,} bytes, further than "
+        f"{caches[-1].name} holds them ({wording.places(facts.kernel, again)})",
+        {"instructions": again, "distance": int(distance), "limit": limit, "level": target.name},
+        None,
+        f"go through the arrays in blocks in which this distance is at most {limit:,} bytes, so that {target.name} "
+        "holds them",
+        gain=gain,
+    )
+
+
+def partly_used_lines(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise another order of data or loops if at most half of each line that comes from memory is used."""
+    caches = _caches(facts)
+    if not caches or facts.data is None:
+        return None
+    traffic = facts.data.traffic
+    used = {front: _used(facts, front) / (front.lines * traffic.line) for front in traffic.fronts}
+    partly = [front for front, share in used.items() if share <= Fraction(1, 2) and front.behind is None]
+    gain = _gain(facts, [replace(f, lines=f.lines * used[f]) if f in partly else f for f in traffic.fronts])
+    if not partly or gain is None:
+        return None
+    worst = min(partly, key=lambda front: used[front])
+    part = int(_used(facts, worst)), int(worst.lines * traffic.line)
+    places = sorted({number for front in partly for number in front.instructions})
+    rows = abs(worst.step) >= _LONGEST_STRUCTURE
+    return hint(
+        "partly-used-lines",
+        f"with data in memory, the loop uses {part[0]} of {part[1]} bytes that it fetches "
+        f"({wording.places(facts.kernel, places)}), because addresses move by {abs(worst.step):,} bytes per iteration",
+        {"instructions": places, "used": part[0], "fetched": part[1], "step": worst.step},
+        None,
+        "interchange the loops, so that the inner one goes through neighbouring elements"
+        if rows
+        else "keep values that are used together in arrays of their own (a structure of arrays)",
+        gain=gain,
+    )
+
+
+def _used(facts: KernelResult, front: Front) -> Fraction:
+    """Return the most bytes per iteration that a front's accesses use."""
+    accesses = [access for number in front.instructions for access in facts.kernel.instructions[number].memory]
+    return Fraction(sum({access.displacement: access.size * access.elements for access in accesses}.values()))
+
+
+def _caches(facts: KernelResult) -> Sequence[MemoryLevel]:
+    """Return the caches, if the data are in memory and the loop's lines are known; else nothing."""
+    if facts.data is None or (memory := facts.model.memory) is None or len(facts.data.levels) < len(memory.levels):
+        return ()
+    asked = memory.levels[-1].name == "memory" and "memory" in memory.holding(facts.settings.data)
+    return memory.levels[:-1] if asked else ()
+
+
+def _gain(facts: KernelResult, fronts: Sequence[Front]) -> Fraction | None:
+    """Return the speedup with data in memory if the loop moved these lines; None if it is unknown."""
+    data, memory = facts.data, facts.model.memory
+    assert data is not None
+    assert memory is not None
+    traffic = replace(data.traffic, fronts=tuple(fronts))
+    after = times(memory, traffic, facts.cycles, data.overlapping, data.loading, facts.settings.cores)
+    if len(after.levels) < len(data.levels):
+        return None
+    old, new = data.levels[-1], after.levels[-1]
+    return min(old.cycles / new.cycles, old.least_cycles / new.least_cycles)
