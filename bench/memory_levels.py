@@ -5,10 +5,10 @@ stream, by the total size of all arrays. The kernels are those of `memory_kernel
 (`--compiler`, for the core). The core is named by the file (`memory_zen4.csv`) or by `--cpu`.
 
 Of the sizes of a level, those are used that are surely in it: from twice the size of the cache inside to 60 % of the
-level's own, and from twice the size of the last cache; of L1, from half of its size on, since the beginning and the end
-of a pass weigh less the longer the arrays are. Printed are prediction, median of the measurements and error by
+level's own, and from twice the size of the last cache. Printed are prediction, median of the measurements and error by
 kernel and level, with * for kernels from which no figure of the model's table `memory` was set, and in the end for each
-level the mean error of all kernels and of those.
+level the mean error of all kernels and of those. A further line has L1 from half of its size on: the beginning and the
+end of a pass weigh less the longer the arrays are.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ TARGETS = {
 HELD_OUT = ("schoenauer", "ddot", "update", "copy512", "triad512")
 """Kernels from which no figure was set, except that ddot was looked at for the memory of Redwood Cove."""
 
+LONG = "L1 (long)"
+"""The sizes of L1 from half of it on."""
+
 LEFT_OUT = ("copy_scalar",)
 """Kernels whose measurements do not repeat."""
 
@@ -59,10 +62,12 @@ def measured(file: pathlib.Path, memory: MemoryHierarchy, most: int) -> dict[str
             size = int(row["total_bytes"])
             inside = 0
             for level in memory.levels:
-                above = 2 * inside if inside else (level.size or 0) / 2
                 below = level.size * (1.0 if not inside else 0.6) if level.size else float("inf")
-                if above <= size <= below and row["kernel"] not in LEFT_OUT and not 0 < most < size:
-                    values[row["kernel"]][level.name].append(float(row["core_cycles_per_8_doubles"]))
+                if 2 * inside <= size <= below and row["kernel"] not in LEFT_OUT and not 0 < most < size:
+                    cycles = float(row["core_cycles_per_8_doubles"])
+                    values[row["kernel"]][level.name].append(cycles)
+                    if not inside and 2 * size >= below:
+                        values[row["kernel"]][LONG].append(cycles)
                 inside = level.size or inside
     return {
         kernel: {level: statistics.median(cycles) for level, cycles in levels.items()}
@@ -85,7 +90,8 @@ def predicted(source: pathlib.Path, cpu: str, compiler: str) -> dict[str, dict[s
     for kernel in unit.kernels:
         if kernel.data and kernel.data.line_iterations:
             name = kernel.function.removeprefix("k_")
-            result[name] = {level.name: level.cycles * kernel.data.line_iterations for level in kernel.data.levels}
+            levels = {level.name: level.cycles * kernel.data.line_iterations for level in kernel.data.levels}
+            result[name] = {**levels, LONG: levels["L1"]}
     return result
 
 
@@ -98,11 +104,11 @@ def compare(file: pathlib.Path, cpu: str, compiler: str, most: int) -> None:
     predictions = predicted(file.with_name("memory_kernels.c"), cpu, compiler)
     names = [level.name for level in memory.levels]
     print(f"{file.name}, {cpu}: predicted / measured core cycles per 8 doubles")
-    print(f"{'kernel':<14}" + "".join(f"{name:>26}" for name in names))
+    print(f"{'kernel':<14}" + "".join(f"{name:>26}" for name in (*names, LONG)))
     errors: dict[str, dict[str, float]] = defaultdict(dict)
     for kernel, levels in values.items():
         line = f"{kernel + ('*' if kernel in HELD_OUT else ''):<14}"
-        for name in names:
+        for name in (*names, LONG):
             ours, theirs = predictions.get(kernel, {}).get(name), levels.get(name)
             if ours is None or theirs is None:
                 line += f"{'-':>26}"
@@ -110,7 +116,7 @@ def compare(file: pathlib.Path, cpu: str, compiler: str, most: int) -> None:
             error = errors[name][kernel] = (ours - theirs) / theirs
             line += f"{ours:>10.2f} /{theirs:>6.2f} {100 * error:>+6.1f}%"
         print(line)
-    for name in names:
+    for name in (*names, LONG):
         of_level = errors[name]
         unseen = [abs(error) for kernel, error in of_level.items() if kernel in HELD_OUT]
         if of_level and unseen:
