@@ -59,7 +59,10 @@ def _overwrites(facts: KernelResult, front: Front, fronts: Sequence[Front]) -> b
     if front.non_temporal or front.behind is not None or sum(other.part == front.part for other in fronts) > 1:
         return False
     instructions = [facts.kernel.instructions[number] for number in front.instructions]
-    if any(access.load for i in instructions for access in i.memory) or any("mask" in i.traits for i in instructions):
+    if any(access.load for i in instructions for access in i.memory):
+        return False
+    # A second register is a mask, which may leave bytes of the line as they are.
+    if any(sum(a.read and not a.address for a in i.registers) != 1 for i in instructions):
         return False
     covered = {place % abs(front.step) for span in front.stores for place in range(span.begin, span.end)}
     return len(covered) == abs(front.step) and all(span.end - span.begin >= _LEAST_VECTOR for span in front.stores)

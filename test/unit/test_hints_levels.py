@@ -34,6 +34,8 @@ def test_stores_of_whole_lines_to_memory_had_better_be_non_temporal() -> None:
         (("vmovsd %xmm0, (%rdi,%rax)", "addq $8, %rax"), {}),  # there is no such store
         (("vmovupd %ymm0, (%rdi,%rax)", "addq $64, %rax"), {}),  # half of each line
         (("vmovupd %zmm0, (%rdi,%rax){%k1}", "addq $64, %rax"), {}),
+        (("vmaskmovpd %ymm0, %ymm1, (%rdi,%rax)", "addq $32, %rax"), {}),
+        (("fxsave64 (%rdi,%rax)", "addq $512, %rax"), {}),
         (("vaddpd (%rdi,%rax), %ymm1, %ymm0", *FILL), {}),
         (("vmovupd 8192(%rdi,%rax), %ymm0", *FILL), {}),
         (("vmovntpd %ymm0, (%rdi,%rax)", "addq $32, %rax"), {}),
