@@ -260,7 +260,7 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         most=ends[1],
         cycles_per_element=elements.cycles if elements else None,
         elements=elements.per_iteration if elements else None,
-        levels=_levels(kernel),
+        levels=[r.LevelCycles(each.name, each.cycles, each.least_cycles) for each in _beyond_l1(kernel)],
         limit=overview.limit,
         limited_by=list(kernel.bounds.prediction.limited_by),
         vector=overview.vector,
@@ -294,13 +294,8 @@ def _address(kernel: t.KernelReport) -> str:
     return f"{'' if first.symbol == kernel.function else first.symbol}+{first.offset:#x}"
 
 
-def _levels(kernel: t.KernelReport) -> list[r.LevelCycles]:
-    """Return the predictions for the requested levels beyond L1."""
-    return [
-        r.LevelCycles(level.name, level.cycles, level.least_cycles)
-        for level in (kernel.data.levels if kernel.data else ())
-        if level.requested and level.name != "L1"
-    ]
+def _beyond_l1(kernel: t.KernelReport) -> list[t.DataLevel]:
+    return kernel.data.beyond_l1 if kernel.data else []
 
 
 def _set_roofline(row: r.RankingRow, kernel: t.KernelReport, ceilings: Mapping[str, r.CoreCeilings]) -> None:

@@ -1051,6 +1051,11 @@ class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     configuration: str
     """The machine on which the costs were measured."""
 
+    @property
+    def beyond_l1(self) -> list[DataLevel]:
+        """The requested levels except for L1."""
+        return [level for level in self.levels if level.requested and level.name != "L1"]
+
 
 class PeakReport(msgspec.Struct, frozen=True, kw_only=True):
     """The most floating-point operations per cycle of one kind of arithmetic."""

@@ -117,8 +117,7 @@ def headline(unit: t.UnitReport, kernel: t.KernelReport) -> str:
     text = f"{least}{kernel.cycles:.2f} cycles per iteration on {unit.model.name}"
     if kernel.elements and kernel.elements.per_iteration != 1:
         text += f", {kernel.elements.cycles:.3g} per element"
-    levels = [level for level in (kernel.data.levels if kernel.data else ()) if level.requested and level.name != "L1"]
-    if levels:
+    if kernel.data and (levels := kernel.data.beyond_l1):
         text += f" ({', '.join(f'{level_cycles(level)} from {level.name}' for level in levels)})"
     words = kernel.overview
     more = [word for word in (words.vector, words.limit and f"bound by {words.limit}") if word]

@@ -108,7 +108,7 @@ def _table(report: t.AnalysisReport, layout: Layout) -> Table:
                 "Measured": measured.cycles if measured else None,
                 "/elem.": elements.cycles if elements else None,
             }
-            keys |= {level.name: level.cycles for level in kernel.data.levels if level.requested} if kernel.data else {}
+            keys |= {level.name: level.cycles for level in kernel.data.beyond_l1} if kernel.data else {}
             cells = [
                 Cell(text=text, key=keys.get(column.title, ""))
                 for column, text in zip(ALL_COLUMNS, full_row_of(unit, kernel, numbers, layout), strict=True)

@@ -137,9 +137,8 @@ def _figures(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iter
 
 def _from_levels(kernel: t.KernelReport) -> Iterator[tuple[str, str, str]]:
     """Yield the predictions for the requested levels beyond L1: name, value, unit."""
-    for level in kernel.data.levels[1:] if kernel.data else ():
-        if level.requested:
-            yield f"From {level.name}", memory.level_cycles(level), "cycles / iteration"
+    for level in kernel.data.beyond_l1 if kernel.data else ():
+        yield f"From {level.name}", memory.level_cycles(level), "cycles / iteration"
 
 
 def _sentence(text: str, end: str = ".") -> str:

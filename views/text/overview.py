@@ -64,7 +64,7 @@ def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
 
 
 def _levels(kernel: t.KernelReport) -> list[str]:
-    levels = {level.name: level for level in kernel.data.levels if level.requested} if kernel.data else {}
+    levels = {level.name: level for level in kernel.data.beyond_l1} if kernel.data else {}
     texts = []
     for name in LEVELS:
         level = levels.get(name)
