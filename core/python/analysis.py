@@ -285,6 +285,10 @@ def _data(
 
     if model.memory is None:
         notes.append(f"the model of {model.name} describes no caches beyond L1: the prediction is for data in L1")
+    elif (last := model.memory.levels[-1]).size and any(
+        size > last.size if isinstance(size, int) else size == "memory" for size in settings.data
+    ):
+        notes.append(f"the model of {model.name} describes no memory: predictions for {last.name} are too low for it")
     return data_times(kernel, bound, model.memory, cycles, bounds, settings.cores)
 
 

@@ -207,6 +207,14 @@ def test_a_core_without_a_hierarchy_says_so() -> None:
     assert any("describes no caches" in note for note in kernel.notes)
 
 
+@pytest.mark.parametrize(
+    ("data", "noted"), [("memory", True), ("1G", True), ("L3", False), ("4M", False), ("all", False)]
+)
+def test_a_core_without_costs_of_memory_says_so(data: str, noted: bool) -> None:
+    (kernel,) = incc.analyze(TRIAD, mcpu="skylake", data=data)
+    assert any("describes no memory" in note for note in kernel.notes) == noted
+
+
 @pytest.mark.parametrize("value", ["", "L4", "12x", "L2,,L3"])
 def test_levels_that_do_not_exist_are_refused(value: str) -> None:
     if value:
