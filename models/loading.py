@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from incc.models import cache
 from incc.models.model import MachineModel, ModelName, Tables, UnknownModelError, digest
 
-CACHE_VERSION = 11
+CACHE_VERSION = 12
 """Raised with every change to the content of compiled tables (models/files/compile.py)."""
 
 TABLE_CHECKSUM = 0xCA7006D5

@@ -33,9 +33,7 @@ class MemoryLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     size: Bytes | None = None
     """Bytes that the cores which share it can hold there; None for the memory."""
     ways: Number | None = None
-    """Associativity; None if unknown."""
-    latency: Number | None = None
-    """Cycles from the address to the loaded value; None if unknown."""
+    """Associativity, of which only that of L1 decides; None if unknown."""
     cores: Number = 1
     """The number of cores that share it."""
     victim: bool = False

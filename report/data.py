@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from incc.core.figures import DECIMALS
+from incc.core.traffic import sets_of
 from incc.report import types as t
+from incc.report.wording import places
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
     from incc.core.levels import DataTimes, LevelTime
-    from incc.core.traffic import Front
+    from incc.core.traffic import Front, Traffic
+    from incc.frontends.kernel import KernelCode
     from incc.models.memory import MemoryHierarchy, MemoryLevel
 
 
@@ -44,6 +47,7 @@ def data_report(result: KernelResult, elements: Elements | None) -> t.DataReport
         notation=_notation(times, memory, scale),
         prediction="{" + " | ".join(_short(time.cycles * scale) for time in times.levels) + "}",
         unknown=list(times.traffic.unknown),
+        thrashing=[] if times.traffic.unknown else list(_thrashing(result.kernel, times.traffic, memory)),
         configuration=memory.configuration,
     )
 
@@ -119,6 +123,39 @@ def _stream(
         ],
         neighbour=front.neighbour,
     )
+
+
+_FEW = 8
+"""Streams that pass through at most a part of the sets, one divided by this, get a sentence."""
+
+
+def _thrashing(kernel: KernelCode, traffic: Traffic, memory: MemoryHierarchy) -> Iterator[str]:
+    """Yield a sentence for each group of streams that share few sets of L1."""
+    first = memory.levels[0]
+    sets = sets_of(first.size or 0, first.ways, memory.line)
+    if sets is None:
+        return
+    for crowd in traffic.crowds(sets):
+        numbers = [number for front in crowd.lines for number in front.instructions]
+        fetched = _number(sum(crowd.lines.values(), Fraction(0)))
+        yield (
+            f"Cache thrashing: {fetched:g} lines per iteration do not stay in {first.name}, wherever the data are, "
+            f"since the {len(crowd.lines)} streams of {places(kernel, numbers)} fall into the same sets of "
+            f"{sets.ways} lines. Put another distance than a multiple of {sets.span:,} bytes between them, such as a "
+            "line more."
+        )
+    strided: dict[int, list[int]] = {}
+    for front in traffic.fronts:
+        used = sets.passed(front.step)
+        if abs(front.step) > memory.line and used * _FEW <= sets.number:
+            strided.setdefault(abs(front.step), []).extend(front.instructions)
+    for step, numbers in strided.items():
+        used = sets.passed(step)
+        yield (
+            f"Cache thrashing: {first.name} holds only {used * sets.ways} lines of the data of "
+            f"{places(kernel, numbers)}, since a step of {step:,} bytes uses {used} of its {sets.number} sets. "
+            "Make rows a line longer if a later pass uses these lines again."
+        )
 
 
 def _distance(size: int, element: Fraction | None, round_down: bool = False) -> t.DataDistance:

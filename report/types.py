@@ -1048,6 +1048,8 @@ class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     unknown: list[Index]
     """Instructions of which it is unknown which cache lines they move, or what that costs: nothing is predicted beyond
     L1."""
+    thrashing: list[str]
+    """Sentences on streams that share few sets of L1."""
     configuration: str
     """The machine on which the costs were measured."""
 

@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from incc import core
 from incc.core import Bounds
-from incc.core.traffic import Lines, Traffic, traffic
+from incc.core.traffic import Lines, Traffic, sets_of, traffic
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import UOP_LOAD, BoundKernel
@@ -45,7 +45,8 @@ class LevelTime(msgspec.Struct, frozen=True, kw_only=True):
     cycles: Fraction
     """The prediction in cycles per iteration."""
     least_cycles: Fraction
-    """The prediction if neighbouring rows of arrays are found in L1, where their distance is unknown."""
+    """The prediction if all lines are found in L1 of which that is uncertain: those of neighbouring rows at an unknown
+    distance, and those that share their sets with too many others."""
     transfer: Fraction
     """Cycles per iteration of the transfers between this level and the one inside; 0 for L1."""
     lines: Lines
@@ -179,7 +180,13 @@ def times(
         return DataTimes(traffic=traffic, overlapping=overlapping, loading=loading, levels=tuple(result))
     highest = _through_levels(memory, traffic, max(cycles, direct), loading, direct, False, cores)
     lowest = highest
-    if any(front.neighbour for front in traffic.fronts):
+    l1 = memory.levels[0]
+    sets = sets_of(l1.size or 0, l1.ways, memory.line)
+    if (
+        traffic.mixes_strides
+        or any(front.neighbour for front in traffic.fronts)
+        or (sets is not None and traffic.crowds(sets))
+    ):
         lowest = _through_levels(memory, traffic, max(cycles, direct), loading, direct, True, cores)
     result = [replace(most, least_cycles=least.cycles) for least, most in zip(lowest, highest, strict=True)]
     return DataTimes(traffic=traffic, overlapping=overlapping, loading=loading, levels=tuple(result))
@@ -211,7 +218,8 @@ def _through_levels(
     nearer, before, closer = _ZERO, _NO_LINES, first
     for inner, level in zip(memory.levels, memory.levels[1:], strict=False):
         assert inner.size is not None
-        lines = traffic.missing(inner.size, neighbours)
+        # Sets of the caches further out are chosen by physical addresses, which nobody knows.
+        lines = traffic.missing(inner.size, neighbours, inner.ways if inner is first else None)
         nearer += _together(closer, *_transfer(closer, _fewer(before, lines)))
         before, closer = lines, level
         coming, going = _transfer(level, lines)

@@ -6,12 +6,19 @@ further behind touch the same lines later. Those within a line of the one ahead 
 once. A front further behind, like the other rows of a stencil, uses the line again after as many iterations as it lies
 behind, and finds it in the smallest cache that holds everything that the loop touches meanwhile, its reuse distance.
 
+A cache of several ways holds as many lines of a set, which is their number modulo the sets. Streams whose steps are at
+most a line spread over all sets alike; those with long steps may pass through few sets, and rows that lie a multiple of
+the sets' span apart fall into the same ones. Where the sets are given, a line is found again if its set holds the lines
+that fall into it meanwhile, and an array's line that is used over several iterations, as long as no more lines of a set
+are used in one iteration than it has ways.
+
 Everything is an exact fraction: lines per iteration are averages over the positions that the alignment of the accesses
 allows.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -61,6 +68,9 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     """Iterations since the front ahead touched the same lines; None for the first front, whose lines are new."""
     reuse: Fraction | None = None
     """Bytes that the loop touches in these iterations; None if the lines are new."""
+    begin: int
+    """The first byte of its accesses, mirrored if they move down, as of `Span`."""
+    end: int
     neighbour: bool = False
     """True for new lines of an array that another front goes through an unknown distance away, as in another row: they
     may have been used in an earlier pass."""
@@ -82,17 +92,36 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         """Lines per iteration that are touched if nothing is found again."""
         return sum((front.lines for front in self.fronts if front.behind is None), Fraction(0))
 
-    def missing(self, size: int, neighbours: bool = False) -> Lines:
+    @property
+    def mixes_strides(self) -> bool:
+        """True if arrays an unknown distance apart are passed through in steps longer than a line."""
+        return len({front.part for front in self.fronts if abs(front.step) > self.line}) > 1
+
+    def missing(self, size: int, neighbours: bool = False, ways: int | None = None) -> Lines:
         """Return the lines per iteration that a cache of `size` bytes exchanges with the level outside.
 
         All new lines come from outside. A line is written back once each time that it leaves, if any front has
-        modified it since it came. With `neighbours`, lines of neighbouring rows are found in the cache.
+        modified it since it came. Without `ways`, the cache is fully associative. With `neighbours`, lines of
+        neighbouring rows are found in the cache, arrays an unknown distance apart fall into different sets, and the
+        replacement of lines keeps those of crowds (`crowds`), as that of no cache does for all.
         """
         read = allocate = written = direct = Fraction(0)
         modifying: list[Span] = []
+        sets = sets_of(size, ways, self.line)
+        crowds = [] if sets is None or neighbours else self.crowds(sets)
+        crowded = {front: lines for crowd in crowds for front, lines in crowd.lines.items()}
+        written += sum((crowd.written for crowd in crowds), Fraction(0))
         for front in self.fronts:
-            missed = (front.reuse is None or front.reuse > size) and not (neighbours and front.neighbour)
-            if front.first or (missed and front.reuse is not None):
+            if front in crowded and front.stores_first:
+                allocate += crowded[front]
+            elif front in crowded:
+                read += crowded[front]
+            if front in crowded:
+                continue
+            reuse = front.reuse
+            held = reuse is not None and (reuse <= size if sets is None else self._holds(front, sets, neighbours))
+            missed = not held and not (neighbours and front.neighbour)
+            if front.first or (missed and reuse is not None):
                 written += _lines(tuple(modifying), abs(modifying[0].step), self.line) if modifying else 0
                 modifying = []
             if front.non_temporal:
@@ -105,6 +134,126 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
                 read += front.lines
         written += _lines(tuple(modifying), abs(modifying[0].step), self.line) if modifying else 0
         return Lines(read, allocate, written, direct)
+
+    def _holds(self, front: Front, sets: Sets, apart: bool) -> bool:
+        """Return True if the set of a line holds it from its last use by the front ahead until this one uses it.
+
+        With `apart`, other arrays with long steps fall into other sets.
+        """
+        assert front.behind is not None
+        group = [other for other in self.fronts if (other.part, other.step) == (front.part, front.step)]
+        ahead = group[group.index(front) - 1]
+        others = Fraction(0)
+        """Lines of the set in between; the line itself is one of those that fall into all sets alike."""
+        strided = abs(front.step) > self.line
+        for other in self.fronts:
+            if strided and other in group:
+                others += _in_the_set(front, ahead, other, sets)
+                continue
+            lines = other.lines * (front.behind if other.behind is None else min(front.behind, other.behind))
+            used = sets.passed(other.step)
+            others += 0 if apart and used < sets.number else lines / used
+        return others < sets.ways if strided else others <= sets.ways
+
+    def crowds(self, sets: Sets) -> list[Crowd]:
+        """Return the groups of fronts of which more lines fall into a set at a time than it has ways.
+
+        Lines then leave before the next iteration uses them.
+        """
+        groups: dict[tuple[int, int], list[Front]] = {}
+        for front in self.fronts:
+            if abs(front.step) < self.line and not front.non_temporal:
+                groups.setdefault((front.part, front.step), []).append(front)
+        crowds = [_crowd(fronts, sets) for fronts in groups.values() if len(fronts) > sets.ways]
+        return [crowd for crowd in crowds if crowd is not None]
+
+
+class Crowd(msgspec.Struct, frozen=True):
+    """Fronts of a group that use more lines of a set at a time than it has ways."""
+
+    lines: dict[Front, Fraction]
+    """Lines per iteration that each of them fetches."""
+    written: Fraction
+    """Lines per iteration that are written back."""
+
+
+class Sets(msgspec.Struct, frozen=True):
+    """The sets of a cache."""
+
+    number: int
+    ways: int
+    line: int
+
+    @property
+    def span(self) -> int:
+        """Bytes after which addresses fall into the same set again."""
+        return self.number * self.line
+
+    def passed(self, step: int) -> int:
+        """Return the number of sets that addresses fall into which move by `step` bytes."""
+        return self.span // max(gcd(step, self.span), self.line)
+
+
+def sets_of(size: int, ways: int | None, line: int) -> Sets | None:
+    """Return the sets of a cache; None if its ways are unknown."""
+    return Sets(size // (line * ways), ways, line) if ways and size >= line * ways else None
+
+
+def _in_the_set(front: Front, ahead: Front, other: Front, sets: Sets) -> int:
+    """Return the lines of a front that fall into the set of a line between its uses by two fronts of the group.
+
+    The line is used by `ahead` in iteration 0 and by `front` in iteration `front.behind`.
+    """
+    assert front.behind is not None
+    step, last = abs(front.step), round(front.behind)
+    spacing, used = max(gcd(step, sets.span), sets.line), sets.passed(step)
+    apart = front.end + last * step - other.end
+    if not -sets.line < (apart + spacing // 2) % spacing - spacing // 2 < sets.line:
+        return 0
+    # Iterations in which the other front's line falls into the set: a multiple of `used` from the one in which it does.
+    at = round(Fraction(apart, spacing)) * pow(step // spacing, -1, used) % used if used > 1 else 0
+    first = 0 if other.instructions > ahead.instructions else 1
+    final = last if other.instructions < front.instructions else last - 1
+    return (final - at) // used - (first - 1 - at) // used
+
+
+def _crowd(fronts: Sequence[Front], sets: Sets) -> Crowd | None:
+    """Return the group if it uses more lines of a set in an iteration than it has ways.
+
+    Its accesses are followed through the cache: once through all sets to fill it, and once more to count.
+    """
+    step = abs(fronts[0].step)
+    ordered = sorted(fronts, key=lambda front: front.instructions)
+
+    def touched(iteration: int) -> list[tuple[Front, int]]:
+        lines = []
+        for front in ordered:
+            first = front.begin - fronts[0].begin + iteration * step
+            last = first + front.end - front.begin - 1
+            lines += [(front, number) for number in range(first // sets.line, last // sets.line + 1)]
+        return lines
+
+    around = sets.line // gcd(step, sets.line)
+    if all(max(_by_set(touched(n), sets).values()) <= sets.ways for n in range(around)):
+        return None
+    iterations = sets.span // gcd(step, sets.span)
+    held: dict[int, dict[int, bool]] = {}
+    written = 0
+    misses: dict[Front, int] = dict.fromkeys(fronts, 0)
+    for iteration in range(2 * iterations):
+        for front, number in touched(iteration):
+            lines = held.setdefault(number % sets.number, {})
+            misses[front] += number not in lines and iteration >= iterations
+            # The last one used is the last one of the dictionary, which tells whether it was modified.
+            lines[number] = lines.pop(number, False) or bool(front.stores)
+            if len(lines) > sets.ways:
+                written += lines.pop(next(iter(lines))) and iteration >= iterations
+    return Crowd({front: Fraction(count, iterations) for front, count in misses.items()}, Fraction(written, iterations))
+
+
+def _by_set(touched: Iterable[tuple[Front, int]], sets: Sets) -> Counter[int]:
+    """Return the number of different lines in each set."""
+    return Counter(number % sets.number for number in {number for _, number in touched})
 
 
 class Lines(msgspec.Struct, frozen=True):
@@ -239,6 +388,8 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
                     stores_first=members[0].store,
                     non_temporal=direct,
                     behind=distance,
+                    begin=min(span.begin for span in members),
+                    end=members[0].end,
                 )
 
 

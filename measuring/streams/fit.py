@@ -117,7 +117,8 @@ def inside(loop: StreamLoop, model: MachineModel, cycles: float | None = None, l
     """Return the times of a loop on a core beside transfers; `cycles` per line with data in L1 replace the model's."""
     kernel = isa(model.isa).decode_bytes(loop.code(), loop.title, True, False)
     result = analyze_kernel(kernel, model, KernelSettings())
-    l1 = MemoryHierarchy(levels=(MemoryLevel(name="L1", size=1),), line=line, source="")
+    # The traffic of non-temporal stores is only known where their cost is.
+    l1 = MemoryHierarchy(levels=(MemoryLevel(name="L1", size=1, non_temporal=1.0),), line=line, source="")
     own = data_times(kernel, result.bound, l1, result.cycles, result.bounds)
     assert own is not None
     return _Inside(own, result.cycles if cycles is None else Fraction(str(round(cycles, 4))) * UNROLL / LINE)

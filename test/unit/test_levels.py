@@ -257,3 +257,28 @@ def test_mistakes_in_a_hierarchy_are_named(changes: dict[str, object], message: 
     found, wrong = memory.read(GOOD | changes, {"s": "a source"})
     assert found is None
     assert message in wrong[0]
+
+
+def test_rows_in_the_same_sets_have_two_ends_and_a_sentence() -> None:
+    rows = [f"vmovsd {4096 * n}(%rdi,%rax), %xmm{n}" for n in range(13)]
+    (kernel,) = incc.analyze(loop(*rows, "addq $8, %rax"), mcpu="znver5", data="all")
+    data = kernel.to_dict()["data"]
+    (sentence,) = data["thrashing"]
+    assert "11.5 lines per iteration do not stay in L1" in sentence
+    assert "the 13 streams of lines 2–14 fall into the same sets of 12 lines" in sentence
+    _, l2, l3, _ = data["levels"]
+    assert l2["least_cycles"] == 6.5
+    assert l2["cycles"] == pytest.approx(11.5 * 1.36)
+    # The lines that leave L1 stay in L2.
+    assert l3["lines"]["read"] == 1 / 8
+
+
+def test_a_step_that_uses_few_sets_has_a_sentence() -> None:
+    def sentences(step: int) -> list[str]:
+        text = loop("vmovsd (%rdi,%rax), %xmm0", f"addq ${step}, %rax")
+        (kernel,) = incc.analyze(text, mcpu="znver5", data="all")
+        return list(kernel.to_dict()["data"]["thrashing"])
+
+    assert "L1 holds only 12 lines" in sentences(4096)[0]
+    assert "uses 2 of its 64 sets" in sentences(2048)[0]
+    assert sentences(4096 + 64) == sentences(128) == []

@@ -191,3 +191,87 @@ def test_larger_caches_miss_no_more(accesses: list[Stream]) -> None:
     moved = traffic(accesses, LINE)
     sizes = [moved.missing(1 << bits) for bits in range(8, 24, 2)]
     assert all(a.read + a.allocate >= b.read + b.allocate for a, b in pairwise(sizes))
+
+
+# --- sets and ways ----------------------------------------------------------------------------------------------------
+
+
+class SetCache:
+    """A cache of sets with LRU replacement in each."""
+
+    def __init__(self, size: int, ways: int) -> None:
+        self._caches = [Cache(ways) for _ in range(size // (LINE * ways))]
+
+    def access(self, line: int, store: bool) -> None:
+        self._caches[line % len(self._caches)].access((0, line), store)
+
+    def counts(self) -> list[int]:
+        """Return the lines read, allocated and written."""
+        return [sum(getattr(each, name) for each in self._caches) for name in ("read", "allocate", "written")]
+
+
+def in_sets(streams: Sequence[Stream], size: int, ways: int, warm: int, iterations: int, place: int = 0) -> Lines:
+    """Return the lines per iteration that a cache of sets moves, after `warm` iterations."""
+    cache = SetCache(size, ways)
+    before = [0, 0, 0]
+    for iteration in range(warm + iterations):
+        if iteration == warm:
+            before = cache.counts()
+        for each in streams:
+            begin = place + each.offset + (each.step or 0) * iteration
+            for line in range(begin // LINE, (begin + each.size - 1) // LINE + 1):
+                cache.access(line, each.store)
+    counts = [Fraction(after - b, iterations) for after, b in zip(cache.counts(), before, strict=True)]
+    return Lines(*counts, Fraction(0))
+
+
+L1_SIZE, L1_WAYS = 1 << 13, 4
+SPAN = L1_SIZE // L1_WAYS
+
+
+@pytest.mark.parametrize("rows", [2, 4, 5, 8])
+@pytest.mark.parametrize("distance", [SPAN, 2 * SPAN, SPAN + LINE, SPAN + 512, 3 * SPAN + 32])
+@pytest.mark.parametrize("store", [False, True])
+def test_rows_in_the_same_sets_are_fetched_in_each_iteration(rows: int, distance: int, store: bool) -> None:
+    streams = [stream(n, n * distance, 8, store=store and not n) for n in range(rows)]
+    ours = traffic(streams, LINE).missing(L1_SIZE, ways=L1_WAYS)
+    theirs = [in_sets(streams, L1_SIZE, L1_WAYS, 4096, 2048, place) for place in range(0, LINE, 8)]
+    mean = Lines(*[sum(getattr(each, name) for each in theirs) / len(theirs) for name in Lines.__struct_fields__])
+    assert close(ours, mean, 0.05)
+
+
+@pytest.mark.parametrize("step", [128, 256, 1024, SPAN, 2 * SPAN, SPAN + LINE, 192, 320])
+@pytest.mark.parametrize("behind", [1, 2, 3, 4, 5, 8, 15, 16, 17, 33, 64, 127])
+def test_long_steps_find_the_lines_that_their_sets_hold(step: int, behind: int) -> None:
+    # A column and the one behind it, so many rows further up.
+    streams = [stream(0, behind * step, step), stream(1, 0, step)]
+    moved = traffic(streams, LINE)
+    assert moved.fronts[-1].reuse is not None
+    ours, theirs = moved.missing(L1_SIZE, ways=L1_WAYS), in_sets(streams, L1_SIZE, L1_WAYS, 512, 512)
+    assert close(ours, theirs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(0, 12), min_size=1, max_size=8, unique=True),
+    st.sampled_from([8, 16, 32]),
+    st.sampled_from([SPAN // 2, SPAN, 2 * SPAN, SPAN + LINE, SPAN - 8]),
+)
+def test_rows_move_as_many_lines_as_a_simulated_cache_of_sets(rows: list[int], step: int, distance: int) -> None:
+    streams = [stream(n, row * distance, step, step) for n, row in enumerate(sorted(rows))]
+    moved = traffic(streams, LINE)
+    reuses = [front.reuse for front in moved.fronts if front.reuse is not None]
+    if any(abs(reuse - L1_SIZE) < L1_SIZE / 2 for reuse in reuses):
+        return  # whether such lines are found depends on the order of accesses
+    theirs = [in_sets(streams, L1_SIZE, L1_WAYS, 4096, 1024, place) for place in range(0, LINE, step)]
+    mean = sum(each.read for each in theirs) / len(theirs)
+    assert abs(moved.missing(L1_SIZE, ways=L1_WAYS).read - mean) <= 0.05 * len(rows)
+
+
+def test_arrays_an_unknown_distance_apart_may_share_sets() -> None:
+    others = [stream(n, 0, SPAN, part=n) for n in (2, 3)]
+    streams = [stream(0, SPAN, SPAN), stream(1, 0, SPAN), *others]
+    moved = traffic(streams, LINE)
+    assert moved.mixes_strides
+    assert moved.missing(L1_SIZE, neighbours=True, ways=L1_WAYS).read == 3
+    assert moved.missing(L1_SIZE, ways=L1_WAYS).read == 4

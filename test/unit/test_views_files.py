@@ -132,6 +132,7 @@ def test_each_view_has_a_file(view: str) -> None:
         notation="",
         prediction="",
         unknown=[],
+        thrashing=[],
         configuration="",
     )
     module = import_module(f"incc.views.text.{view.replace('-', '_')}")

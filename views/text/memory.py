@@ -58,7 +58,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
 
 def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
     """Yield the streams and, if they are known completely, the levels."""
-    sentences = list(_reuse(kernel, data))
+    sentences = [*_reuse(kernel, data), *data.thrashing]
     if data.unknown:
         places = line_list(kernel.instructions[number].line for number in data.unknown)
         sentences = [
