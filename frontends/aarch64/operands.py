@@ -246,7 +246,7 @@ def _memory(text: str) -> Operand:
     operands = [Operand(text="mul vl", shape="vl") if part.lower() == "mul vl" else operand(part) for part in parts]
     shapes = [each.shape for each in operands]
     if shapes[0] not in ("x", "z.d", "z.s") or not operands[0].registers:
-        raise ValueError(f"{text!r} has no base register")
+        raise ValueError(f"{parts[0]!r} is no base register")
     # An offset by a symbol's lower bits is an offset.
     shapes[1:] = ["#" if shape == "label" else shape for shape in shapes[1:]]
     shape, rest = f"[{','.join(shapes)}]", rest.strip()

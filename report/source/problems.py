@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -62,7 +63,12 @@ def shown(problem: Problem, lines: Sequence[str]) -> str:
         return f"{_place(problem)}: {problem.kind}: {problem.text}"
     line = lines[problem.line - 1].rstrip("\r")
     words = problem.statement.split(None, 1)
-    before = line[: max(line.find(words[0]) if words else len(line) - len(line.lstrip()), 0)]
+    start = max(line.find(words[0]) if words else len(line) - len(line.lstrip()), 0)
+    # A message on an operand begins with it.
+    operand = re.match(r"'([^']+)'", problem.text) if problem.kind == "error" else None
+    if operand and (at := line.find(operand[1], start)) > start:
+        start = at
+    before = line[:start]
     column = len(before.encode("utf-8", "surrogateescape")) + 1
     return message(_place(problem), column, problem.kind, problem.text, line)
 

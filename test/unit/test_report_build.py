@@ -22,7 +22,7 @@ from incc.report import wording
 from incc.report.hints.common import hint
 from incc.report.kernel import kernel_report
 from incc.report.roles import set_role, withhold_not_vectorised
-from incc.report.source.problems import problems
+from incc.report.source.problems import Problem, problems, shown
 from incc.report.unit_result import UnitResult
 from report_fixtures import (
     COUNTER,
@@ -578,3 +578,12 @@ def test_lists() -> None:
     assert [wording.listed(w) for w in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
     assert wording.ports(["5"]) == "port 5"
     assert wording.ports(["2", "3"]) == "ports 2 and 3"
+
+
+@pytest.mark.parametrize(
+    ("message", "column"),
+    [("'w1' is no base register", 10), ("too few operands", 1), ("'ldr w0, [w1]' is not an instruction", 1)],
+)
+def test_messages_on_an_operand_point_at_it(message: str, column: int) -> None:
+    problem = Problem(file="x.s", line=1, kind="error", text=message, statement="ldr w0, [w1]")
+    assert shown(problem, ["ldr w0, [w1]"]).startswith(f"x.s:1:{column}: error: {message}\n")
