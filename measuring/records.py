@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import msgspec
 
@@ -142,7 +142,7 @@ class StreamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     cores: int
     """The number of cores that run it at the same time."""
     round: int
-    cycles: float
+    cycles: Annotated[float, msgspec.Meta(gt=0, le=1e9)]
     """Core cycles per cache line of each array."""
     spread: float
     """Cycles between the lower quartile and the median of the samples."""

@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.commands import bench, bench_memory, model
+from incc.driver.commands import bench, bench_memory, make_host, model
 from incc.measuring.harness import missing
+from incc.measuring.host import model as host_model
 from incc.measuring.streams import caches, study
 from incc.measuring.streams.fit import error_of, fit, inside
 from incc.measuring.streams.loops import NAMES, StreamLoop, loops
@@ -225,6 +226,36 @@ def test_import_takes_the_hierarchy_and_keeps_the_forms(tmp_path: Path) -> None:
     made = load(str(output))
     assert made.memory == HIERARCHY
     assert 'latency = "0<0:2"' in output.read_text()
+
+
+@pytest.mark.parametrize("cycles", ["0", "-1", "NaN", '"x"'])
+def test_records_without_a_time_are_refused(cycles: str, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "a.jsonl"
+    assert bench.main([*ARGUMENTS, "-o", str(path)]) == 0
+    header, first, *rest = path.read_text().splitlines()
+    broken = {**json.loads(first), "cycles": 0}
+    path.write_text("\n".join([header, json.dumps(broken).replace('"cycles": 0', f'"cycles": {cycles}'), *rest, ""]))
+    assert bench.main([*ARGUMENTS, "-o", str(path)]) == 2
+    assert f"{path}:2: not a record of measurements" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "better"), [("znver4", True), ("znver5", False)])
+def test_the_model_of_the_host_gets_its_hierarchy(name: str, better: bool, tmp_path: Path, capsys: Any) -> None:
+    relative = load("znver5")
+    options = make_host.MakeHostOptions(output=str(tmp_path / "mine.toml"), quick=True)
+    features = frozenset(("AVX", "AVX512F"))
+    this = make_host._with_memory(
+        make_host._begin(options, relative, str(tmp_path)), lambda _: bench_memory._simulated(load(name), features)
+    )
+    assert this.memory is not None
+    assert this.memory_is_better == better
+    assert "caches and memory: mean error" in capsys.readouterr().out
+    text = host_model.model_text("mine", relative, "Mine", [], {}, None, memory=this.memory).text
+    assert read(tomllib.loads(text)["memory"], {"measured": ""}) == (this.memory, [])
+    # The same command continues from what was measured.
+    lines = (tmp_path / "memory.jsonl").read_text()
+    make_host._with_memory(this, lambda _: bench_memory._simulated(load(name), features))
+    assert len((tmp_path / "memory.jsonl").read_text().splitlines()) <= len(lines.splitlines()) + 1
 
 
 def test_a_malformed_hierarchy_is_named(tmp_path: Path, capsys: Any) -> None:
