@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import msgspec
 
 from incc.frontends.asm.graph import Jump
-from incc.frontends.container import Container
-from incc.frontends.kernel import Relocation
-
-if TYPE_CHECKING:
-    from incc.frontends.machine_code import Code
+from incc.frontends.container import Container, Section
+from incc.frontends.kernel import Instruction, Relocation
 
 TABLE = -1
 """In place of an address: that of the table itself."""
@@ -33,6 +30,23 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     """The most entries that the jump may read."""
     register: str = ""
     """The register with the table's address, if the code tells."""
+
+
+class DecodedCode(Protocol):
+    """The code of a section, whose instructions have numbers: `incc.frontends.machine_code.Code`."""
+
+    section: Section
+    offsets: list[int]
+    """The offset of each instruction in bytes, ascending."""
+
+    def instruction(self, n: int) -> Instruction:
+        """Return an instruction."""
+
+    def number_at(self, offset: int) -> int:
+        """Return the number of the instruction at an offset, a negative number if there is none."""
+
+    def relocations(self, first: int, end: int) -> tuple[Relocation, ...]:
+        """Return the fields between two offsets."""
 
 
 class TableReader(Protocol):
@@ -64,7 +78,7 @@ class JumpTables:
     does not tell its length.
     """
 
-    def __init__(self, code: Code, container: Container, reader: TableReader) -> None:
+    def __init__(self, code: DecodedCode, container: Container, reader: TableReader) -> None:
         self._code = code
         self._reader = reader
         self._data = [section for section in container.sections if not section.executable]
