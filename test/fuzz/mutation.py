@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
@@ -101,13 +102,13 @@ def changed_document(draw: st.DrawFn, document: Any, most: int = 4) -> Any:
                 continue
             kind = draw(st.sampled_from(("value", "value", "drop", "double", "key")))
             if kind == "value":
-                at[key] = draw(st.sampled_from(JSON_VALUES))
+                at[key] = deepcopy(draw(st.sampled_from(JSON_VALUES)))
             elif kind == "drop":
                 del at[key]
             elif isinstance(at, list):
-                at.append(at[key])
+                at.append(deepcopy(at[key]))
             else:
-                at[draw(st.sampled_from(TEXTS))] = at[key]
+                at[draw(st.sampled_from(TEXTS))] = deepcopy(at[key])
             break
     return document
 
