@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from test_levels import TRIAD, loop
 
 import incc
@@ -336,6 +337,15 @@ def test_measured_and_hot_loops_are_marked() -> None:
     texts = [entry["text"] for _, row in drawn["legend"] for entry in row]
     assert "measured" in texts
     assert "area: share of the time" in texts
+
+
+def test_without_points_there_are_the_ceilings_of_double_precision() -> None:
+    figure = made([(1.0, 1.0)])
+    figure.loops = [replace(figure.loops[0], elements=[], roofline=t.RooflineReport(points=[], remarks=["no flop"]))]
+    drawn = roofline.svg([figure])
+    assert "32 flop/cycle: 512-bit FMA" in drawn
+    assert "no flop" in drawn
+    numbers_of(drawn)
 
 
 def test_a_report_without_kernels_has_no_figure() -> None:

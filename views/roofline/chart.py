@@ -40,6 +40,7 @@ _FILLS, _OTHER = {64: 1.0, 32: 0.0}, 0.4
 
 _KINDS = {"separate": "add/mul", "fused": "FMA", "mixed": "FMA+add"}
 _TYPES = {16: "half", 32: "single", 64: "double"}
+_DOUBLE = 64
 _SHARED, _SEPARATE, _BOTH = "7 4", "2 3", "9 3 2 3"
 """Dashes of bandwidths that several cores share, of peaks without fused multiply-adds, and of those that some widths
 reach with and others without."""
@@ -128,7 +129,7 @@ def drawing(figure: Figure, remarks: Sequence[str]) -> dict[str, Any]:
     ceilings = figure.ceilings
     clock = ceilings.ghz or 1.0
     points = [(loop, point) for loop in figure.loops for point in loop.roofline.points]
-    elements = {bits for loop in figure.loops for bits in loop.elements}
+    elements = {bits for loop in figure.loops for bits in loop.elements} or {_DOUBLE}
     peaks = _peaks(ceilings, elements, clock)
     slopes = _slopes(ceilings, clock)
     x, y = _scales(points, [peak.rate for peak in peaks], [width for _, width in slopes], clock)
@@ -212,7 +213,7 @@ class _Flat(NamedTuple):
 
 
 def _peaks(ceilings: t.CeilingsReport, elements: set[int], clock: float) -> list[_Flat]:
-    """Return the different peaks of the types that occur, the lowest first."""
+    """Return the different peaks of the types, the lowest first."""
     by_rate: dict[float, list[t.PeakReport]] = {}
     for peak in ceilings.peaks:
         if peak.element_bits in elements and _LEAST < peak.flop_per_cycle * clock < _MOST:

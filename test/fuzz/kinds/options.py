@@ -77,9 +77,9 @@ def runs(draw: st.DrawFn) -> Run:
     command = draw(st.sampled_from(sorted(_commands())))
     words, options = draw(st.sampled_from(_commands()[command]))
     given = [word for words in draw(st.lists(_option(options), max_size=5)) for word in words] if options else []
-    args = [*words, *given, *draw(st.lists(st.sampled_from(_INPUTS), max_size=2))]
-    if words == ("check",):  # which checks all of incc's own models otherwise, for 9 s
-        args.append("skylake")
+    # Without a model, all of incc's own are checked, for 9 s.
+    model = ["skylake"] if words == ("check",) else []
+    args = [*words, *model, *given, *draw(st.lists(st.sampled_from(_INPUTS), max_size=2))]
     if command == "incc-mca" and draw(st.booleans()):
         args.insert(0, "--compat")
     if command in _OWN:
