@@ -533,7 +533,7 @@ class Report(_Document):
         return self._found.report()
 
     def _with_roofline(self) -> t.AnalysisReport:
-        from incc.report.roofline import with_roofline
+        from incc.report.parts.roofline import with_roofline
 
         report = self._found.report()
         pairs = zip(report.units, self._found.units, strict=True)

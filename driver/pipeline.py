@@ -487,7 +487,7 @@ def analyze_marked(
         result = replace(result, ways=tuple(ways))
     result = _with_calls(unit, parsed, result, settings, _trips_of(settings.scope.trips, marked, regions))
     if settings.report.control_flow:
-        from incc.report.control_flow import functions
+        from incc.report.parts.control_flow import functions
 
         result = replace(result, control_flow=tuple(functions(parsed, regions)))
     return result

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from incc.models.loading import load
 from incc.models.model import MachineModel, ModelError
 from incc.report import types as t
-from incc.report.roofline import with_roofline
+from incc.report.parts.roofline import with_roofline
 
 
 class ReportedModels:

@@ -15,7 +15,7 @@ from incc.ranking.hot.records import Told
 from incc.ranking.kernels import Origin, Seen, expected, loops_of, unweighted
 from incc.ranking.read import ReadReports
 from incc.report import types as t
-from incc.report.roofline import kernel_roofline
+from incc.report.parts.roofline import kernel_roofline
 from incc.report.source.demangle import choose_functions
 from incc.report.source.places import assembly_is_kept
 from incc.report.types import Tool

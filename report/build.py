@@ -179,7 +179,7 @@ def unit_report(unit_result: UnitResult, only_complete: bool = False) -> t.UnitR
     )
     if not settings.roofline:
         return report
-    from incc.report.roofline import with_roofline
+    from incc.report.parts.roofline import with_roofline
 
     return with_roofline(report, model)
 

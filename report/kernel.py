@@ -31,14 +31,14 @@ from incc.models.binding.bound import (
 )
 from incc.report import types as t
 from incc.report import verdict, wording
-from incc.report.cold import cold_report
-from incc.report.data import data_report
 from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY, CompilerCall
 from incc.report.hints.context import HintContext, Replacement
 from incc.report.identity import content_hash
-from incc.report.range import kernel_range, mispredicted
-from incc.report.resources import llvm_resources, own_throughput, resources, rounded
+from incc.report.parts.cold import cold_report
+from incc.report.parts.data import data_report
+from incc.report.parts.range import kernel_range, mispredicted
+from incc.report.parts.resources import llvm_resources, own_throughput, resources, rounded
 from incc.report.source.compiled import compiled
 from incc.report.unit_result import KernelPlace, UnitResult
 
@@ -211,7 +211,7 @@ def _column(region: Region, place: KernelPlace) -> int:
 def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.MeasurementReport | None:
     if not unit.measured:
         return None
-    from incc.report.measured import measured_part
+    from incc.report.parts.measured import measured_part
 
     return measured_part(unit.results[number], unit.measured[number], unit.host, spread)
 

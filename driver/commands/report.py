@@ -28,7 +28,7 @@ from incc.ranking.kernels import Seen
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
 from incc.report.documents import InputError
-from incc.report.roofline import ceilings_report
+from incc.report.parts.roofline import ceilings_report
 from incc.report.wording import counted
 from incc.support.errors import AnalysisError
 from incc.support.workers import cpus

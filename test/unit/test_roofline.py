@@ -24,7 +24,7 @@ from incc.driver.commands import report as ranked
 from incc.models.loading import list_models, load
 from incc.models.memory import MemoryHierarchy, MemoryLevel
 from incc.report import types as t
-from incc.report.roofline import ceilings_report
+from incc.report.parts.roofline import ceilings_report
 from incc.views import roofline
 from incc.views.roofline.chart import Figure, Loop, drawing
 from properties import examples
