@@ -149,7 +149,7 @@ def _gain(facts: KernelResult, fronts: Sequence[Front]) -> Fraction | None:
     assert memory is not None
     traffic = replace(data.traffic, fronts=tuple(fronts))
     after = times(memory, traffic, facts.cycles, data.overlapping, data.loading, facts.settings.cores)
-    if len(after.levels) < len(data.levels):
+    if len(after.levels) < len(data.levels) or not after.levels[-1].least_cycles:
         return None
     old, new = data.levels[-1], after.levels[-1]
     return min(old.cycles / new.cycles, old.least_cycles / new.least_cycles)
