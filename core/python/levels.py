@@ -34,6 +34,7 @@ from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import UOP_LOAD, BoundKernel
 from incc.models.memory import MemoryHierarchy, MemoryLevel, exact
+from incc.models.throughput import port_bound
 
 _ZERO = Fraction(0)
 
@@ -131,27 +132,12 @@ def _address(instruction: Instruction) -> frozenset[str]:
 
 def _busiest(bound: BoundKernel, loads: bool) -> Fraction:
     """Return the cycles per iteration for which the loads, or all other µops, keep their ports busy at least."""
-    work: dict[int, int] = {}
-    for kind, ports, cycles in zip(bound.uop_kind, bound.uop_ports, bound.uop_cycles, strict=True):
-        if (kind == UOP_LOAD) == loads and ports:
-            work[ports] = work.get(ports, 0) + cycles
-    # The busiest set of ports is a union of µops' sets.
-    unions = {0}
-    for ports in work:
-        if len(unions) < _MOST_UNIONS:
-            unions |= {union | ports for union in unions}
-    return max(
-        (
-            Fraction(sum(cycles for ports, cycles in work.items() if not ports & ~union), union.bit_count())
-            for union in unions
-            if union
-        ),
-        default=_ZERO,
-    )
-
-
-_MOST_UNIONS = 1 << 10
-"""The most sets of ports that are compared."""
+    uops = [
+        (ports, cycles)
+        for kind, ports, cycles in zip(bound.uop_kind, bound.uop_ports, bound.uop_cycles, strict=True)
+        if (kind == UOP_LOAD) == loads and ports
+    ]
+    return Fraction(*port_bound(uops, bound.n_ports))
 
 
 def times(
