@@ -72,8 +72,7 @@ def transfers(a: SideKernel, b: SideKernel, scale_a: float, scale_b: float, cycl
     lines = []
     for entry, scale in ((a, scale_a), (b, scale_b)):
         assert entry.kernel.data is not None
-        moved = entry.kernel.data.levels[0].lines
-        lines.append(round(scale * (moved.read + moved.allocate + moved.written + moved.direct), 6))
+        lines.append(round(scale * entry.kernel.data.levels[0].lines.total, 6))
     text = f"cache lines to and from {level.name} {lines[0]:.3g} → {lines[1]:.3g}"
     if lines[0] == lines[1]:
         text = f"loads, which do not overlap with transfers from {level.name}"

@@ -17,21 +17,21 @@ class ReportedModels:
 
     def __init__(self, model_path: Iterable[str] = ()) -> None:
         self.problems: dict[str, None] = {}
-        """Models that are missing or have changed since, in words."""
+        """Messages on models that are missing or have changed since the reports were made."""
         self._path = tuple(model_path)
         self._models: dict[str, MachineModel | None] = {}
 
-    def find(self, of: t.ModelReport) -> MachineModel | None:
-        """Return the model of this name; None if there is none any more."""
-        if of.name not in self._models:
+    def find(self, reported: t.ModelReport) -> MachineModel | None:
+        """Return the model that a report names; None if it is missing."""
+        if reported.name not in self._models:
             try:
-                self._models[of.name] = load(of.name, self._path)
+                self._models[reported.name] = load(reported.name, self._path)
             except ModelError as error:
-                self._models[of.name] = None
-                self.problems[f"no ceilings of {of.name}: {error}"] = None
-        model = self._models[of.name]
-        if model is not None and model.version != of.version:
-            self.problems[f"the model of {of.name} has changed since the report; the ceilings are those of now"] = None
+                self._models[reported.name] = None
+                self.problems[f"no ceilings of {reported.name}: {error}"] = None
+        model = self._models[reported.name]
+        if model is not None and model.version != reported.version:
+            self.problems[f"the ceilings of {reported.name} are those of its current model, not of the report's"] = None
         return model
 
     def with_rooflines(self, report: t.AnalysisReport, ghz: float = 0) -> t.AnalysisReport:

@@ -958,6 +958,11 @@ class LinesReport(msgspec.Struct, frozen=True, kw_only=True):
     direct: Amount
     """Written by non-temporal stores, without being fetched."""
 
+    @property
+    def total(self) -> float:
+        """All lines, in both directions, except for those passed on to a victim cache."""
+        return self.read + self.allocate + self.written + self.direct
+
 
 class DataLevel(msgspec.Struct, frozen=True, kw_only=True):
     """The prediction for data in one level of the memory hierarchy."""

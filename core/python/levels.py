@@ -224,7 +224,7 @@ def _through_levels(
                 inside = max(inside, transfer)
         alone = max(result[-1].cycles, inside)
         shared = exact(level.all_cores)
-        together = shared * (lines.read + lines.allocate + lines.written + lines.direct) if shared else _ZERO
+        together = shared * lines.total if shared else _ZERO
         result.append(
             LevelTime(
                 level=level.name,

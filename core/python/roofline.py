@@ -45,6 +45,10 @@ _MOST_OF_ONE = 3
 """The most instructions of one kind in a mix; cores have few pipes for each."""
 
 
+_ARRAYS = 16
+"""The number of arrays of the loops that move data; with so many, no single stream limits them."""
+
+
 class Peak(msgspec.Struct, frozen=True):
     """The most floating-point operations per cycle of one kind of arithmetic."""
 
@@ -164,10 +168,6 @@ def _bandwidths(model: MachineModel, cores: int) -> Iterator[Bandwidth]:
             yield Bandwidth(level.name, together, memory.line / (line * together))
 
 
-_ARRAYS = 16
-"""The number of arrays of loops that move data; enough that no single stream limits them."""
-
-
 def _beyond_l1(memory: MemoryHierarchy) -> list[Fraction]:
     """Return the most bytes per cycle from each level beyond L1, according to `levels.times`.
 
@@ -184,11 +184,9 @@ def _beyond_l1(memory: MemoryHierarchy) -> list[Fraction]:
             for store in ((True,) if direct else (False, True) if n < updated else (False,))
         ]
         moved = traffic(accesses, memory.line, [each.instruction for each in accesses] if direct else ())
-        none = Fraction(0)
-        for n, time in enumerate(times(memory, moved, none, none, none).levels):
-            lines = time.lines.read + time.lines.allocate + time.lines.written + time.lines.direct
+        for n, time in enumerate(times(memory, moved, *[Fraction(0)] * 3).levels):
             if time.cycles:
-                best[n] = max(best[n], lines * memory.line / time.cycles)
+                best[n] = max(best[n], time.lines.total * memory.line / time.cycles)
     return best[1:]
 
 

@@ -31,7 +31,7 @@ from msgspec.structs import replace
 from incc.core import Stream
 
 _MOST_POSITIONS = 1 << 12
-"""The most iterations over which lines are counted; longer patterns count each access's lines on their own."""
+"""The most places of accesses whose lines are counted exactly; of more, no two are taken to share a line."""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -101,9 +101,13 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         """Return the lines per iteration that a cache of `size` bytes exchanges with the level outside.
 
         All new lines come from outside. A line is written back once each time that it leaves, if any front has
-        modified it since it came. Without `ways`, the cache is fully associative. With `neighbours`, lines of
-        neighbouring rows are found in the cache, arrays an unknown distance apart fall into different sets, and the
-        replacement of lines keeps those of crowds (`crowds`), as that of no cache does for all.
+        modified it since it came.
+
+        Args:
+            size: Bytes of the cache.
+            neighbours: Return the least number of lines: those of neighbouring rows are found in the cache, arrays an
+                unknown distance apart fall into different sets, and no line of a crowd (`crowds`) is replaced early.
+            ways: The cache's associativity; None for a fully associative one.
         """
         read = allocate = written = direct = Fraction(0)
         modifying: list[Span] = []
@@ -112,11 +116,11 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         crowded = {front: lines for crowd in crowds for front, lines in crowd.lines.items()}
         written += sum((crowd.written for crowd in crowds), Fraction(0))
         for front in self.fronts:
-            if front in crowded and front.stores_first:
-                allocate += crowded[front]
-            elif front in crowded:
-                read += crowded[front]
             if front in crowded:
+                if front.stores_first:
+                    allocate += crowded[front]
+                else:
+                    read += crowded[front]
                 continue
             reuse = front.reuse
             held = reuse is not None and (reuse <= size if sets is None else self._holds(front, sets, neighbours))
@@ -143,8 +147,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         assert front.behind is not None
         group = [other for other in self.fronts if (other.part, other.step) == (front.part, front.step)]
         ahead = group[group.index(front) - 1]
-        others = Fraction(0)
-        """Lines of the set in between; the line itself is one of those that fall into all sets alike."""
+        others = Fraction(0)  # lines that fall into the set in between
         strided = abs(front.step) > self.line
         for other in self.fronts:
             if strided and other in group:
@@ -153,6 +156,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
             lines = other.lines * (front.behind if other.behind is None else min(front.behind, other.behind))
             used = sets.passed(other.step)
             others += 0 if apart and used < sets.number else lines / used
+        # Unless the front is strided, `others` includes the line itself.
         return others < sets.ways if strided else others <= sets.ways
 
     def crowds(self, sets: Sets) -> list[Crowd]:
@@ -244,7 +248,7 @@ def _crowd(fronts: Sequence[Front], sets: Sets) -> Crowd | None:
         for front, number in touched(iteration):
             lines = held.setdefault(number % sets.number, {})
             misses[front] += number not in lines and iteration >= iterations
-            # The last one used is the last one of the dictionary, which tells whether it was modified.
+            # The dictionary has the most recently used line last; its values are True for modified lines.
             lines[number] = lines.pop(number, False) or bool(front.stores)
             if len(lines) > sets.ways:
                 written += lines.pop(next(iter(lines))) and iteration >= iterations
@@ -267,6 +271,11 @@ class Lines(msgspec.Struct, frozen=True):
     """Modified, and written back."""
     direct: Fraction
     """Written by non-temporal stores without being fetched."""
+
+    @property
+    def total(self) -> Fraction:
+        """All lines, in both directions."""
+        return self.read + self.allocate + self.written + self.direct
 
 
 def traffic(

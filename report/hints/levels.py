@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from incc.models.memory import MemoryLevel
 
 _LONGEST_STRUCTURE = 512
-"""Bytes from which on a step is taken for one to another row, not to another structure."""
+"""Bytes of the longest step between structures; a longer one is taken to lead to another row."""
 
 _LEAST_VECTOR = 16
 """Bytes of the shortest store of a vector."""
@@ -129,7 +129,7 @@ def partly_used_lines(facts: KernelResult, context: HintContext) -> t.Hint | Non
 
 
 def _used(facts: KernelResult, front: Front) -> Fraction:
-    """Return the most bytes per iteration that a front's accesses use."""
+    """Return the most bytes per iteration that a front's accesses use; two at the same displacement count once."""
     accesses = [access for number in front.instructions for access in facts.kernel.instructions[number].memory]
     return Fraction(sum({access.displacement: access.size * access.elements for access in accesses}.values()))
 
@@ -138,8 +138,8 @@ def _caches(facts: KernelResult) -> Sequence[MemoryLevel]:
     """Return the caches, if the data are in memory and the loop's lines are known; else nothing."""
     if facts.data is None or (memory := facts.model.memory) is None or len(facts.data.levels) < len(memory.levels):
         return ()
-    asked = memory.levels[-1].name == "memory" and "memory" in memory.holding(facts.settings.data)
-    return memory.levels[:-1] if asked else ()
+    requested = memory.levels[-1].name == "memory" and "memory" in memory.holding(facts.settings.data)
+    return memory.levels[:-1] if requested else ()
 
 
 def _gain(facts: KernelResult, fronts: Sequence[Front]) -> Fraction | None:

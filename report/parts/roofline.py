@@ -79,8 +79,7 @@ def kernel_roofline(kernel: t.KernelReport, ceilings: t.CeilingsReport) -> t.Roo
     for level in requested:
         if level.name == "L1":
             continue
-        lines = level.lines
-        moved = (lines.read + lines.allocate + lines.written + lines.direct) * (data.line_bytes if data else 0)
+        moved = level.lines.total * (data.line_bytes if data else 0)
         if moved:
             points.append(_point(kernel, level.name, moved, level.cycles, ceilings))
             if level.least_cycles < level.cycles:

@@ -371,7 +371,7 @@ def test_ceilings_of_a_read_report_are_those_of_its_models(tmp_path: Path, capsy
     version = report._document.units[0].model.version
     path.write_text(report.to_json().replace(version, "1.0"))
     assert ranked.main([str(path), f"--roofline={picture}"]) == 0
-    assert "warning: the model of haswell has changed since the report" in capsys.readouterr().err
+    assert "warning: the ceilings of haswell are those of its current model" in capsys.readouterr().err
     path.write_text(report.to_json().replace('"name": "haswell"', '"name": "gone"'))
     assert ranked.main([str(path), f"--roofline={picture}"]) == 2
     messages = capsys.readouterr().err
