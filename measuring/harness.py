@@ -132,9 +132,7 @@ class Harness:
         assert process.stdout is not None
         line = process.stdout.readline()
         if not line:
-            assert process.stderr is not None
-            last = process.stderr.read().strip().splitlines()[-1:]
-            raise Unavailable(f"the measuring process does not start: {last[0] if last else 'it says nothing'}")
+            raise Unavailable(f"the measuring process does not start: {last_message(process)}")
         ready = json.loads(line)
         if not ready["confines"] and not self._arguments["unsafe"]:
             process.kill()
@@ -203,6 +201,13 @@ class Harness:
 
 _AT_ONCE = 64
 """Loops in a question to the measuring process."""
+
+
+def last_message(process: subprocess.Popen[str]) -> str:
+    """Return the last line that a process which has ended wrote to standard error."""
+    assert process.stderr is not None
+    lines = process.stderr.read().strip().splitlines()
+    return lines[-1] if lines else "it wrote no message"
 
 
 def missing() -> str:

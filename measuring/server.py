@@ -43,7 +43,7 @@ _PROBE = 400
 """Most trips of the runs from which the length of rough samples is estimated."""
 _CYCLES = 25_000
 """Core cycles of a sample."""
-_UNITS = 100
+UNITS = 100
 """Units of a chain, of native.LINKS additions each."""
 
 
@@ -75,8 +75,9 @@ _TWO_WAYS = 0.05
 _UNSURE = 0.25
 """Relative spread of a figure that was never measured undisturbed."""
 _CALIBRATION = 6000
-_ALONE = 1.04
+ALONE = 1.04
 """The factor by which a crowd may take longer than alone."""
+NOT_EXECUTED = "the system does not execute memory that was written (SELinux?)"
 _IN_A_CHILD = 32
 """Loops that one child runs at most."""
 _HEAD = struct.Struct("=Q")
@@ -136,13 +137,13 @@ def evaluate(
     The time of the shorter run beyond half of the longer one is the cost of entering. Where it is more than entering
     can cost, or negative, the two ran in different states of the core, and the excess is the spread.
     """
-    links = _UNITS * native.LINKS
+    links = UNITS * native.LINKS
     one: list[tuple[bool, float]] = []
     two: list[tuple[bool, float]] = []
     for row in rows:
         crowd0, before, a, between, crowd1, b, after, crowd2 = (max(t - empty, 1) for t in row)
         first, second = min(before, between), min(between, after)
-        most = alone * _ALONE
+        most = alone * ALONE
         one.append((crowd0 > most * first or crowd1 > most * first, a * links / first))
         two.append((crowd1 > most * second or crowd2 > most * second, b * links / second))
     fair_one, fair_two = ([t for bad, t in times if not bad] for times in (one, two))
@@ -287,7 +288,7 @@ class Server:
     def calibrate(self) -> None:
         """Observe the core for some 30 ms. A thread that keeps it busy all the time stays unnoticed."""
         ticks = (ctypes.c_uint64 * (2 * _CALIBRATION))()
-        self.native.beside(_UNITS, _CALIBRATION, ctypes.addressof(ticks))
+        self.native.beside(UNITS, _CALIBRATION, ctypes.addressof(ticks))
         self.alone = alone([ticks[i : i + 2] for i in range(0, 2 * _CALIBRATION, 2)], self.empty)
 
     def measure_all(self, jobs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -389,13 +390,13 @@ class Server:
 
         def sample(trips: int, times: int, count: int) -> list[list[int]]:
             starts = (first + step * trips, first + step * 2 * trips)
-            self.native.samples(slot, *starts, times, _UNITS, count, ctypes.addressof(ticks))
+            self.native.samples(slot, *starts, times, UNITS, count, ctypes.addressof(ticks))
             return [ticks[i : i + native.ROW] for i in range(0, native.ROW * count, native.ROW)]
 
         def estimated(trips: int) -> float:
             """Return rough cycles of a trip."""
             rows = sample(trips, 1, effort.first)
-            chain = min(r[1] for r in rows) / (_UNITS * native.LINKS)
+            chain = min(r[1] for r in rows) / (UNITS * native.LINKS)
             return max(min(r[2] for r in rows) / chain / trips, 0.01)
 
         faults = ctypes.c_uint64.from_address(native.STATE + native.FAULTS)
@@ -463,7 +464,7 @@ class Server:
         code += native.leave(self.native.machine, native.CODE + len(code))
         ctypes.memmove(native.CODE, code, len(code))
         if self.libc.mprotect(ctypes.c_void_p(native.CODE), ctypes.c_size_t(native.CODE_BYTES), 5):
-            raise OSError(ctypes.get_errno(), "the system does not execute memory that was written (SELinux?)")
+            raise OSError(ctypes.get_errno(), NOT_EXECUTED)
         architecture = self.native.architecture
         content = job["content"] & (1 << 64) - 1
         words = {

@@ -16,10 +16,19 @@ import msgspec
 
 from incc.support.errors import suggestion
 
-Cycles = Annotated[float, msgspec.Meta(gt=0, le=10_000)]
+MOST_CYCLES = 10_000
+"""The highest cost that a model may state."""
+
+Cycles = Annotated[float, msgspec.Meta(gt=0, le=MOST_CYCLES)]
 Bytes = Annotated[int, msgspec.Meta(ge=1)]
 Number = Annotated[int, msgspec.Meta(ge=1)]
 Overlap = Literal["none", "evictions", "all"]
+
+NAMES = ("L1", "L2", "L3", "memory")
+"""The names of levels."""
+
+ALL = "all"
+"""In place of a name: every level that a core has."""
 
 
 class MemoryLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,7 +42,7 @@ class MemoryLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     size: Bytes | None = None
     """Bytes that the cores which share it can hold there; None for the memory."""
     ways: Number | None = None
-    """Associativity, of which only that of L1 decides; None if unknown."""
+    """Associativity, which only predictions for L1 use; None if unknown."""
     cores: Number = 1
     """The number of cores that share it."""
     victim: bool = False
@@ -99,13 +108,6 @@ def level_of(levels: Sequence[tuple[str, int | None]], data: str | int) -> str:
     return next((name for name in NAMES[NAMES.index(data) :] if name in names), names[-1])
 
 
-NAMES = ("L1", "L2", "L3", "memory")
-"""The names of levels."""
-
-ALL = "all"
-"""In place of a name: every level that a core has."""
-
-
 def read(table: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[MemoryHierarchy | None, list[str]]:
     """Return the hierarchy that a model file's table `memory` describes, and what is wrong with it.
 
@@ -137,7 +139,7 @@ def read(table: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[MemoryHi
 
 
 def described(memory: MemoryHierarchy) -> dict[str, Any]:
-    """Return the table `memory` of a hierarchy, without what is as by default."""
+    """Return the table `memory` of a hierarchy, without values that are the defaults."""
 
     def stated(struct: msgspec.Struct) -> dict[str, Any]:
         values = msgspec.structs.asdict(struct)

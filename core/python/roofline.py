@@ -184,7 +184,8 @@ def _beyond_l1(memory: MemoryHierarchy) -> list[Fraction]:
             for store in ((True,) if direct else (False, True) if n < updated else (False,))
         ]
         moved = traffic(accesses, memory.line, [each.instruction for each in accesses] if direct else ())
-        for n, time in enumerate(times(memory, moved, *[Fraction(0)] * 3).levels):
+        zero = Fraction(0)
+        for n, time in enumerate(times(memory, moved, cycles=zero, overlapping=zero, loading=zero).levels):
             if time.cycles:
                 best[n] = max(best[n], time.lines.total * memory.line / time.cycles)
     return best[1:]

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine, and what of it is measured."""
+    """A machine whose caches and memory are measured."""
 
-    streams: study.HostStreams | SimulatedStreams
+    streams: study.StreamMachine
     levels: tuple[MemoryLevel, ...]
     """The caches, without costs."""
     line: int
@@ -81,7 +81,7 @@ def _simulated(model: MachineModel, features: frozenset[str]) -> Machine:
 
 
 def _machine(
-    streams: study.HostStreams | SimulatedStreams,
+    streams: study.StreamMachine,
     levels: Sequence[MemoryLevel],
     line: int,
     bits: Sequence[int],
@@ -89,7 +89,7 @@ def _machine(
     name: str,
     model: MachineModel,
 ) -> Machine:
-    """Return a machine; that a cache holds what another one evicts, which time does not tell, is the model's word."""
+    """Return a machine. Times do not show whether a cache holds lines that another one evicts, so the model decides."""
     victims = {level.name for level in (model.memory.levels if model.memory else ()) if level.victim}
     return Machine(
         streams=streams,
@@ -129,7 +129,7 @@ def measure(
 ) -> Outcome:
     """Measure streams, and return the memory hierarchy that they show, which is also added to the records.
 
-    The measurements are added to `measured` one by one, for who catches KeyboardInterrupt. Raises Unavailable.
+    The measurements are added to `measured` one by one, so that an interruption loses none. Raises Unavailable.
     """
     try:
         with progress_shown():
@@ -173,7 +173,7 @@ def run(options: argparse.Namespace, model: MachineModel, core: str, features: f
         with interruptible():
             outcome = measure(machine, model, records, wanted, measured)
         if outcome.fit is None:
-            _say(f"the time is over after {len(measured)} of {wanted.measurements}{_continues(records)}")
+            _say(f"the time limit is reached after {len(measured)} of {wanted.measurements}{_continues(records)}")
     except Unavailable as error:
         raise AnalysisError(str(error)) from None
     except KeyboardInterrupt:
@@ -210,7 +210,7 @@ def _write(options: argparse.Namespace, outcome: Outcome, core: str) -> None:
     if options.html:
         try:
             write_file(options.html, view.picture(results) if options.html.endswith(".svg") else view.page(results))
-        except OSError as error:  # which names a temporary file
+        except OSError as error:  # whose own message names a temporary file
             raise UsageError(f"{options.html}: {error.strerror}") from None
 
 
@@ -262,7 +262,13 @@ def _results(outcome: Outcome, core: str, simulated: bool) -> dict[str, Any]:
 
 
 def _hierarchy(fitted: Fit, gigabytes: Sequence[Sequence[float | None]], cores: int) -> list[list[str]]:
-    """Return the cells of the levels; `gigabytes` a second are those that one core loads, and each of all cores."""
+    """Return the cells of the levels.
+
+    Args:
+        fitted: The hierarchy.
+        gigabytes: Gigabytes per second that a core loads from each level: alone, and while all cores do.
+        cores: The number of cores.
+    """
     rows = []
     for level, alone, together in zip(fitted.memory.levels, *gigabytes, strict=False):
         costs = [_cycles(getattr(level, name), "") for name in view.COSTS]
@@ -272,7 +278,7 @@ def _hierarchy(fitted: Fit, gigabytes: Sequence[Sequence[float | None]], cores: 
 
 
 def _gigabytes(ghz: float, levels: Sequence[dict[StreamLoop, float]]) -> list[float | None]:
-    """Return the gigabytes a second that a core loads from each level with its widest vectors."""
+    """Return the gigabytes per second that a core loads from each level with its widest vectors."""
     return [
         min(
             (ghz * LINE / cycles for loop, cycles in at.items() if loop.name == "load" and loop.bits == widest),

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from incc.measuring import native
-from incc.measuring.server import alone, outlive_nobody
+from incc.measuring.server import ALONE, NOT_EXECUTED, UNITS, alone, outlive_nobody
 from incc.measuring.streams.loops import LINE, UNROLL
 
 CHUNK = 1 << 20
@@ -31,11 +31,11 @@ _PAD = 4096 + 9 * LINE
 _SAMPLE_CYCLES = 60_000
 """The least core cycles of a sample."""
 _BATCH = 8
-_UNITS = 100
+"""The least number of samples of a call."""
 _CALIBRATION = 4000
+"""Samples of a crowd and a chain from which the times of an idle core are taken."""
 _CODE_BYTES = 1 << 14
-_ALONE = 1.04
-"""The factor by which a crowd may take longer than alone."""
+"""Room for the code of a function."""
 _FAIR = 8
 """Undisturbed samples without which disturbed ones are used."""
 _CONTENT = 0x3F
@@ -56,27 +56,29 @@ class StreamServer:
         self.empty = min(self.native.empty(2000) for _ in range(5))
         ticks = (ctypes.c_uint64 * (2 * _CALIBRATION))()
         start = time.perf_counter_ns()
-        self.native.beside(_UNITS, _CALIBRATION, ctypes.addressof(ticks))
+        self.native.beside(UNITS, _CALIBRATION, ctypes.addressof(ticks))
         self.ticks_per_ns = sum(ticks) / (time.perf_counter_ns() - start)
         self.alone = alone([ticks[i : i + 2] for i in range(0, 2 * _CALIBRATION, 2)], self.empty)
 
     def _load(self, code: bytes) -> int:
         """Make code executable, and return its address."""
-        libc: Any = ctypes.CDLL(None, use_errno=True)
         place = ctypes.addressof(ctypes.c_char.from_buffer(self.code))
-        for protection in (mmap.PROT_READ | mmap.PROT_WRITE, mmap.PROT_READ | mmap.PROT_EXEC):
-            if protection & mmap.PROT_WRITE == 0:
-                ctypes.memmove(place, code, len(code))
-            if libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(_CODE_BYTES), protection):
-                raise OSError(ctypes.get_errno(), "the system does not execute memory that was written (SELinux?)")
+        self._protect(place, mmap.PROT_READ | mmap.PROT_WRITE)
+        ctypes.memmove(place, code, len(code))
+        self._protect(place, mmap.PROT_READ | mmap.PROT_EXEC)
         return place
+
+    def _protect(self, place: int, protection: int) -> None:
+        libc: Any = ctypes.CDLL(None, use_errno=True)
+        if libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(_CODE_BYTES), protection):
+            raise OSError(ctypes.get_errno(), NOT_EXECUTED)
 
     def measure(self, job: dict[str, Any]) -> dict[str, Any]:
         """Stream through arrays.
 
         Args:
             job: "code" of a function in hexadecimal, the number of "arrays", "bytes" of all of them, "seconds" to
-                measure, and the time when to "start" (of time.monotonic), if other processes start then, too.
+                measure, and the time of the "start" (of time.monotonic), if other processes start then, too.
 
         Returns:
             "cycles" per line of each array, "spread", the share of "disturbed" samples, and the core's clock in "ghz".
@@ -92,12 +94,12 @@ class StreamServer:
         ticks = (ctypes.c_uint64 * (native.STREAM_ROW * at_once))()
 
         def batch() -> list[list[int]]:
-            self.native.streams(ctypes.addressof(stream), _UNITS, at_once, ctypes.addressof(ticks))
+            self.native.streams(ctypes.addressof(stream), UNITS, at_once, ctypes.addressof(ticks))
             return [ticks[i : i + native.STREAM_ROW] for i in range(0, len(ticks), native.STREAM_ROW)]
 
         batch()
         if chunks == 1:
-            shortest = min(row[2] * _UNITS * native.LINKS / max(row[1], 1) for row in batch())
+            shortest = min(row[2] * UNITS * native.LINKS / max(row[1], 1) for row in batch())
             stream.passes = max(int(_SAMPLE_CYCLES / max(shortest, 1)), 1)
         together = "start" in job
         while together and time.monotonic() < job["start"]:
@@ -110,13 +112,13 @@ class StreamServer:
         return self._evaluated(rows, chunk_bytes // LINE * stream.passes)
 
     def _evaluated(self, rows: Sequence[Sequence[int]], lines: int) -> dict[str, Any]:
-        links = _UNITS * native.LINKS
+        links = UNITS * native.LINKS
         fair, every, clocks = [], [], []
         for crowd, before, took, after, again in (tuple(max(t - self.empty, 1) for t in row) for row in rows):
             chain = min(before, after)
             every.append(took * links / chain / lines)
             clocks.append(links / chain * self.ticks_per_ns)
-            if max(crowd, again) <= self.alone * _ALONE * chain:
+            if max(crowd, again) <= self.alone * ALONE * chain:
                 fair.append(every[-1])
         used = sorted(fair if len(fair) >= _FAIR else every)
         quarter, half = used[len(used) // 4], used[len(used) // 2]

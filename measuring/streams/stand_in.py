@@ -9,7 +9,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from incc.measuring.streams.fit import inside
+from incc.measuring.streams.fit import core_times
 from incc.measuring.streams.loops import StreamLoop
 from incc.measuring.streams.study import Point, StreamTime
 from incc.models.model import MachineModel
@@ -28,6 +28,7 @@ class SimulatedStreams:
         self._predicted = cache(self._predict)
 
     def measure(self, point: Point) -> StreamTime:
+        """Return the predicted time of a point."""
         predicted = self._predicted(point.loop, point.cores)
         level = next(
             n
@@ -37,7 +38,7 @@ class SimulatedStreams:
         return StreamTime(cycles=predicted[level], spread=0.0, disturbed=0.0, ghz=1.0)
 
     def _predict(self, loop: StreamLoop, cores: int) -> list[float]:
-        return inside(loop, self.model, line=self.memory.line).predicted(self.memory, cores)
+        return core_times(loop, self.model, line=self.memory.line).predicted(self.memory, cores)
 
     def close(self) -> None:
-        """Do nothing: there is no process to end."""
+        """Do nothing, since there is no process to end."""

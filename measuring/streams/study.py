@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from incc.measuring.harness import Unavailable
+from incc.measuring.harness import Unavailable, last_message
 from incc.measuring.records import Records, StreamRecord, name
 from incc.measuring.streams.loops import StreamLoop, loops
 from incc.models.memory import MemoryLevel
@@ -30,13 +30,15 @@ BEYOND = 4
 ROUNDS = 3
 """Measurements of a point."""
 SECONDS = 0.02
-"""Time of a measurement on one core; several cores take SEVERAL times as long."""
+"""Time of a measurement on one core."""
 SEVERAL = 5
+"""The factor by which a measurement on several cores takes longer."""
 _STARTING = 0.05
-"""Seconds until several processes start together, and per GiB of arrays, through which they go once before."""
+"""Seconds from sending jobs until several processes start together."""
 _PER_GIB = 0.5
+"""Seconds of the first pass through a GiB of arrays, before a measurement."""
 MOST_SECONDS = 540
-"""Time after which no further round begins."""
+"""Time after which no further measurement begins."""
 
 
 class Point(msgspec.Struct, frozen=True, order=True):
@@ -73,6 +75,8 @@ class StreamMachine(Protocol):
     cores: int
 
     def measure(self, point: Point) -> StreamTime: ...
+
+    def close(self) -> None: ...
 
 
 def points(levels: Sequence[MemoryLevel], bits: Sequence[int], cores: int, quick: bool, most: int = 0) -> list[Point]:
@@ -115,22 +119,13 @@ def order(items: Iterable[Point], number: int) -> list[Point]:
 
 
 class HostStreams:
-    """The processes that stream through arrays on this machine, one on each CPU, as a context manager.
-
-    Raises Unavailable.
-    """
+    """The processes that stream through arrays on this machine, one on each CPU."""
 
     def __init__(self, cpus: Sequence[int], most_bytes: int) -> None:
         self.cores = len(cpus)
         self._cpus = list(cpus)
         self._bytes = most_bytes
         self._processes: list[subprocess.Popen[str]] = []
-
-    def __enter__(self) -> HostStreams:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the processes at once."""
@@ -172,7 +167,7 @@ class HostStreams:
                 process.stdin.write(json.dumps(job) + "\n")
                 process.stdin.flush()
             except BrokenPipeError:
-                pass  # its answer is missing, then
+                pass  # `_answer` reports the end of the process
         answers = [self._answer(process) for process in chosen]
         mean = {name: sum(answer[name] for answer in answers) / len(answers) for name in StreamTime.__struct_fields__}
         return StreamTime(**mean)
@@ -181,11 +176,7 @@ class HostStreams:
         assert process.stdout is not None
         line = process.stdout.readline()
         if not line:
-            assert process.stderr is not None
-            last = process.stderr.read().strip().splitlines()[-1:]
-            raise Unavailable(
-                f"the process that streams through arrays ended: {last[0] if last else 'it says nothing'}"
-            )
+            raise Unavailable(f"the process that streams through arrays ended: {last_message(process)}")
         answer: dict[str, float] = json.loads(line)
         return answer
 
@@ -195,6 +186,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     points: list[Point]
     rounds: int
+    """The number of times that each point is measured."""
 
     @property
     def measurements(self) -> int:
@@ -216,22 +208,22 @@ def plan(levels: Sequence[MemoryLevel], bits: Sequence[int], cores: int, quick: 
 
 
 def run(machine: StreamMachine, wanted: Plan, records: Records) -> Iterator[StreamRecord]:
-    """Measure what is planned, and yield the records; what `records` has is not measured again.
+    """Measure the planned points, except for those in `records`, and yield a record for each.
 
-    After MOST_SECONDS nothing more is measured.
+    No measurement begins after MOST_SECONDS.
     """
     end = time.monotonic() + MOST_SECONDS
     for number in range(wanted.rounds):
         for point in order(wanted.points, number):
-            found = records.done.get(name(_identity(point, number)))
-            if found is None:
+            record = records.done.get(name(_identity(point, number)))
+            if record is None:
                 if time.monotonic() > end:
                     return
                 measured = machine.measure(point)
                 figures = {field: round(getattr(measured, field), 4) for field in StreamTime.__struct_fields__}
-                found = {**_identity(point, number), **figures}
-                records.add(found)
-            yield msgspec.convert(found, StreamRecord)
+                record = {**_identity(point, number), **figures}
+                records.add(record)
+            yield msgspec.convert(record, StreamRecord)
 
 
 def _identity(point: Point, number: int) -> dict[str, Any]:

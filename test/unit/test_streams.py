@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -16,7 +17,7 @@ from incc.driver.commands import bench, bench_memory, make_host, model
 from incc.measuring.harness import missing
 from incc.measuring.host import model as host_model
 from incc.measuring.streams import caches, study
-from incc.measuring.streams.fit import error_of, fit, inside
+from incc.measuring.streams.fit import core_times, error_of, fit
 from incc.measuring.streams.loops import NAMES, StreamLoop, loops
 from incc.measuring.streams.stand_in import SimulatedStreams
 from incc.measuring.streams.study import HostStreams, Point, StreamTime
@@ -28,7 +29,7 @@ ARGUMENTS = ["--memory", "--quick", "--simulated", "-mcpu=znver5"]
 
 @pytest.mark.parametrize("loop", list(loops([128, 256, 512])))
 def test_loops_move_the_lines_that_their_names_say(loop: StreamLoop) -> None:
-    lines = inside(loop, load("znver5")).times.traffic.missing(1 << 15)
+    lines = core_times(loop, load("znver5")).times.traffic.missing(1 << 15)
     loads = {"load": 1, "store": 0, "copy": 1, "update": 1, "triad": 2, "schoenauer": 3}[loop.name]
     stores = loop.name != "load"
     allocated = stores and loop.name != "update" and not loop.non_temporal
@@ -113,7 +114,7 @@ def test_an_interrupted_run_keeps_what_it_measured_and_continues(
 def test_a_run_without_time_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(study, "MOST_SECONDS", -1.0)
     assert bench.main([*ARGUMENTS, "-o", str(tmp_path / "a.jsonl")]) == 1
-    assert "the time is over after 0 of 232" in capsys.readouterr().err
+    assert "the time limit is reached after 0 of 232" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("cores", [1, 64])
@@ -145,7 +146,7 @@ def test_the_fastest_of_several_rounds_counts() -> None:
 @pytest.mark.skipif(bool(missing()), reason="nothing can be measured here")
 def test_this_machine_streams_through_arrays() -> None:
     cpus = caches.one_cpu_per_core()
-    with HostStreams(cpus, 1 << 22) as machine:
+    with closing(HostStreams(cpus, 1 << 22)) as machine:
         for point in (
             Point(StreamLoop("triad", 128), 1 << 14),
             Point(StreamLoop("copy", 128, True), 1 << 22, len(cpus)),
