@@ -17,6 +17,7 @@ COSTS = ("read", "allocate", "write", "one_stream", "one_store_stream", "non_tem
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT = 720, 300, 56, 40, 130
 """Pixels of a panel of the plot, and of its margins."""
 _BELOW = 44
+"""Pixels below a panel, for the labels of its axis."""
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4", "12 4", "1 4", "6 2 1 2 1 2")
 """Patterns of lines, so that the plot needs no colours."""
 _LABEL = 13
@@ -26,7 +27,11 @@ _LABEL = 13
 def lines(results: dict[str, Any], layout: Layout) -> Iterator[str]:
     """Yield the text.
 
-    `results` has `core`, `way`, `levels`, `cores`, `times`, `hierarchy`, `fits`, `curves` and `sizes`.
+    Args:
+        results: The results (`driver.commands.bench_memory`): `core`, `way` of measuring, names of `levels`, number of
+            `cores`, cells of the tables `times` and `hierarchy`, sentences on the `fits`, `curves` (`name`, `bits`,
+            `cores`, and `points` of bytes and cycles), and `sizes` of the caches (name, bytes).
+        layout: The width and the colours of the text.
     """
     yield layout.paint(results["core"], BOLD)
     yield results["way"]
@@ -77,7 +82,7 @@ def picture(results: dict[str, Any]) -> str:
 
 
 def _drawing(results: dict[str, Any]) -> dict[str, Any]:
-    """Return the measures of the plot; both axes are logarithmic."""
+    """Return the measures of the plot in pixels; both axes are logarithmic."""
     curves = [curve for curve in results["curves"] if curve["points"]]
     groups = dict.fromkeys((curve["bits"], curve["cores"]) for curve in curves)
     panels = []
@@ -97,6 +102,7 @@ def _drawing(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def _panel(curves: Sequence[dict[str, Any]], sizes: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """Return the measures of a panel: its curves, the grid, and the sizes of caches."""
     every = [point for curve in curves for point in curve["points"]]
     least, most = min(size for size, _ in every), max(size for size, _ in every)
     low, high = min(cycles for _, cycles in every), max(cycles for _, cycles in every)
@@ -134,6 +140,7 @@ def _panel(curves: Sequence[dict[str, Any]], sizes: Sequence[tuple[str, int]]) -
 
 
 def _bytes(size: int) -> str:
+    """Return a size with a binary unit: "48 KiB"."""
     for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if size >= 1 << shift:
             return f"{size / (1 << shift):g} {unit}"

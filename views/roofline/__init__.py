@@ -14,7 +14,7 @@ from incc.report import types as t
 from incc.views.html import templates
 from incc.views.layout import Layout, in_order
 from incc.views.ranking import cells
-from incc.views.roofline.chart import Figure, Loop, drawing
+from incc.views.roofline.chart import TYPES, Figure, Loop, drawing
 from incc.views.table import Cell, Table, TableRow, number_column, select, text_column
 from incc.views.text.overview import row_of
 
@@ -25,14 +25,12 @@ _COLUMNS = (
     text_column("From", "Level of the data", 6, 6),
     number_column("flop/byte", "Floating-point operations per byte that moves between this level and the one inside"),
     number_column("flop/cycle", "Predicted floating-point operations per cycle"),
-    number_column("GFLOP/s", "The same at the clock"),
+    number_column("GFLOP/s", "Predicted billions of floating-point operations per second at the clock"),
     number_column("Measured", "Measured floating-point operations per cycle"),
-    number_column("Of roof", "Share of the most that peak and bandwidth allow"),
-    text_column("Roof", "The ceiling that this is", 16, 8),
+    number_column("Of roof", "Share of the operations per cycle that peak and bandwidth allow"),
+    text_column("Roof", "The ceiling that bounds the loop: peak or bandwidth", 16, 8),
     number_column("Time", "Share of the time in the profiles"),
 )
-
-_ELEMENTS = {16: "half", 32: "single", 64: "double"}
 
 
 def figures_of(report: t.AnalysisReport) -> list[Figure]:
@@ -66,7 +64,10 @@ def figures_of(report: t.AnalysisReport) -> list[Figure]:
 
 
 def figures_of_ranking(ranking: r.Ranking) -> list[Figure]:
-    """Return a figure for each core of a ranking that has the ceilings of its cores; loops are as large as hot."""
+    """Return a figure for each core of a ranking that has the ceilings of its cores.
+
+    Markers of loops grow with their share of the time in the profiles.
+    """
     layout = Layout(0, False)
     layout.name_paths(cells.files(ranking))
     figures = {core.model: Figure(title=core.title, ceilings=core.ceilings) for core in ranking.ceilings}
@@ -87,8 +88,7 @@ def figures_of_ranking(ranking: r.Ranking) -> list[Figure]:
 
 def svg(figures: Sequence[Figure]) -> str:
     """Return the figures as an SVG file, one below the other, with lists below. Raises ValueError without loops."""
-    if not any(figure.loops for figure in figures):
-        raise ValueError("no kernel to show")
+    _require_loops(figures)
     drawings = _drawings(figures)
     below = 0
     for drawn in drawings:
@@ -100,17 +100,21 @@ def svg(figures: Sequence[Figure]) -> str:
 
 def page(figures: Sequence[Figure], tool: t.Tool) -> str:
     """Return the figures as a self-contained page, with tables of all loops. Raises ValueError without loops."""
-    if not any(figure.loops for figure in figures):
-        raise ValueError("no kernel to show")
+    _require_loops(figures)
     return templates.render("roofline/page.html.j2", title="Roofline - incc", tool=tool, panels=panels(figures))
 
 
+def _require_loops(figures: Sequence[Figure]) -> None:
+    if not any(figure.loops for figure in figures):
+        raise ValueError("no kernel to show")
+
+
 def panels(figures: Sequence[Figure], href: str = "") -> list[dict[str, Any]]:
-    """Return what `panel.html.j2` shows; nothing without figures.
+    """Return the values that `panel.html.j2` shows; an empty list without figures.
 
     Args:
         figures: The figures.
-        href: The address of a loop on the page, without its number; "" for none.
+        href: The address of a loop on the page, without its number; "" for tables without links.
     """
     if not figures:
         return []
@@ -131,7 +135,7 @@ def _drawings(figures: Sequence[Figure]) -> list[dict[str, Any]]:
 
 def element_names(elements: Sequence[int]) -> str:
     """Return the names of element types, those of most operations first."""
-    return ", ".join(_ELEMENTS.get(bits, f"{bits}-bit") for bits in elements)
+    return ", ".join(TYPES.get(bits, f"{bits}-bit") for bits in elements)
 
 
 def _remarks(figure: Figure) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The layout of a roofline: logarithmic scales, lines, markers, and labels that do not cover each other.
 
-All measures are in pixels. The drawing is in black on the page's own ground: lines differ by their dashes, levels by
-the shapes of markers, and types of elements by their filling.
+All measures are in pixels. The drawing has a single colour, that of the page's text: lines differ by their dashes,
+levels by the shapes of markers, and types of elements by their filling.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ _RADIUS, _MOST_RADIUS = 5.0, 16.0
 """The radius of markers without shares of the time, and of one with all of the time."""
 
 _LEAST, _MOST = 1e-30, 1e30
-"""Limits of the scales, beyond all that is real."""
+"""Limits of the scales, far beyond the rates of any core."""
 
 _SHAPES = ("circle", "square", "triangle", "diamond")
 _LEVELS = ("L1", "L2", "L3", "memory")
 _FILLS, _OTHER = {64: 1.0, 32: 0.0}, 0.4
-"""Opacity of the filling of markers by bits of elements, and that of others and of several types."""
+"""Opacity of the filling of markers by bits of elements, and that for other and for several types."""
 
 _KINDS = {"separate": "add/mul", "fused": "FMA", "mixed": "FMA+add"}
-_TYPES = {16: "half", 32: "single", 64: "double"}
+"""Names of the kinds of arithmetic."""
+TYPES = {16: "half", 32: "single", 64: "double"}
+"""Names of floating-point types, by their bits."""
 _DOUBLE = 64
 _SHARED, _SEPARATE, _BOTH = "7 4", "2 3", "9 3 2 3"
 """Dashes of bandwidths that several cores share, of peaks without fused multiply-adds, and of those that some widths
@@ -52,6 +54,7 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     name: str
     place: str
+    """Its file and lines."""
     elements: Sequence[int]
     """Bits of its floating-point elements, those of most operations first."""
     roofline: t.RooflineReport
@@ -81,7 +84,7 @@ class _Scale(NamedTuple):
     end: float
 
     def at(self, value: float) -> float:
-        """Return the place of a value, at an end of the scale for values beyond."""
+        """Return the place of a value; that of an end of the scale for values beyond it."""
         value = min(max(value, self.low), self.high)
         part = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return self.start + part * (self.end - self.start)
@@ -124,7 +127,7 @@ def drawing(figure: Figure, remarks: Sequence[str]) -> dict[str, Any]:
 
     Args:
         figure: The figure.
-        remarks: Lines on points that are missing or inexact.
+        remarks: Sentences on points that are missing or inexact.
     """
     ceilings = figure.ceilings
     clock = ceilings.ghz or 1.0
@@ -180,7 +183,7 @@ def drawing(figure: Figure, remarks: Sequence[str]) -> dict[str, Any]:
 
 
 def _lists(lists: Mapping[str, Sequence[str]], top: int) -> Iterator[tuple[int, str, str, bool]]:
-    """Yield the lines of lists with their headings: place, text, the part with room, and True for a heading."""
+    """Yield the lines of lists with their headings: place, text, the text as far as it fits, and True for a heading."""
     for heading, texts in lists.items():
         for text in [heading, *texts] if texts else []:
             shown = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 1]}…"
@@ -225,7 +228,7 @@ def _peaks(ceilings: t.CeilingsReport, elements: set[int], clock: float) -> list
             width = "scalar" if peak.vector_bits == peak.element_bits else f"{peak.vector_bits}-bit"
             of_types.setdefault(peak.element_bits, {})[f"{width} {_KINDS[peak.kind]}"] = None
         texts = [
-            f"{_TYPES.get(bits, bits)} {', '.join(kinds)}" if len(elements) > 1 else ", ".join(kinds)
+            f"{TYPES.get(bits, bits)} {', '.join(kinds)}" if len(elements) > 1 else ", ".join(kinds)
             for bits, kinds in of_types.items()
         ]
         separate = {peak.kind == "separate" for peak in same}
@@ -235,7 +238,7 @@ def _peaks(ceilings: t.CeilingsReport, elements: set[int], clock: float) -> list
 
 
 def _slopes(ceilings: t.CeilingsReport, clock: float) -> list[tuple[t.BandwidthReport, float]]:
-    """Return the bandwidths with their numbers at the clock."""
+    """Return the bandwidths, and their bytes per cycle, or per nanosecond at a clock in GHz."""
     slopes = [(each, each.bytes_per_cycle * clock) for each in ceilings.bandwidths]
     return [(each, width) for each, width in slopes if _LEAST < width < _MOST]
 
@@ -362,15 +365,17 @@ def _markers(
 
 
 def _fill(loop: Loop) -> float:
+    """Return the opacity of the filling of a loop's markers."""
     return _FILLS.get(loop.elements[0], _OTHER) if len(loop.elements) == 1 else _OTHER
 
 
 def _around(x: float, y: float, radius: float) -> tuple[float, float, float, float]:
+    """Return the box of a marker: left, top, right, bottom."""
     return x - radius, y - radius, x + radius, y + radius
 
 
 def _label(markers: Iterable[dict[str, Any]], room: _Room) -> set[int]:
-    """Place the labels of markers: names, or else numbers; return the numbers of the loops that are named."""
+    """Place the labels of markers: names, or numbers where names do not fit. Return the numbers of the named loops."""
     named: set[int] = set()
     for marker in markers:
         first: Loop = marker["loops"][0]

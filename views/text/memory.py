@@ -57,7 +57,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
 
 
 def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
-    """Yield the streams and, if they are known completely, the levels."""
+    """Yield the streams and, if they are all known, the levels."""
     sentences = [*_reuse(kernel, data), *data.thrashing]
     if data.unknown:
         places = line_list(kernel.instructions[number].line for number in data.unknown)
