@@ -1040,7 +1040,7 @@ class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     loading: Amount
     """Cycles per iteration in which the core loads from L1 (T_nOL)."""
     line_iterations: Amount | None
-    """Iterations per cache line of the fastest stream; None without streams."""
+    """Iterations in which the fastest stream touches one cache line; None without streams."""
     line_bytes: Count
     cores: Count
     """The number of cores that run the kernel."""

@@ -268,7 +268,7 @@ def _as_set(kernel: KernelCode, model: MachineModel, settings: KernelSettings) -
 def _unused_values(bound: BoundKernel, settings: KernelSettings) -> list[str]:
     """Return notes on registers whose values the settings give, and that no instruction uses."""
     unused = [register for register, _ in settings.let if register not in bound.location_names]
-    return [f"no instruction uses {register}, whose value was given" for register in unused]
+    return [f"no instruction uses a 64-bit register {register}, whose value was given" for register in unused]
 
 
 def _data(

@@ -61,9 +61,9 @@ def _short(value: Fraction) -> str:
 
 
 def _line_iterations(times: DataTimes) -> Fraction | None:
-    """Return the iterations that move the fastest stream by one cache line."""
-    fastest = max((abs(front.step) for front in times.traffic.fronts), default=0)
-    return Fraction(times.traffic.line, fastest) if fastest else None
+    """Return the iterations in which the fastest stream touches one cache line."""
+    fastest = max((front.lines for front in times.traffic.fronts), default=Fraction(0))
+    return 1 / fastest if fastest else None
 
 
 def _notation(times: DataTimes, memory: MemoryHierarchy, scale: Fraction) -> str:

@@ -131,6 +131,16 @@ def test_report_has_the_levels_and_the_ecm_notation() -> None:
     assert {level["name"]: level["requested"] for level in data["levels"]} == dict.fromkeys(kernel.levels, True)
 
 
+@pytest.mark.parametrize(("step", "iterations"), [(8, 8), (64, 1), (96, 1), (4096, 1)])
+def test_a_line_of_work_is_never_less_than_an_iteration_that_touches_one_line(step: int, iterations: int) -> None:
+    text = loop("vaddsd (%rdi), %xmm0, %xmm0", f"addq ${step}, %rdi")
+    (kernel,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
+    data = kernel.to_dict()["data"]
+    assert data["streams"][0]["lines"] * data["line_iterations"] == 1
+    assert data["line_iterations"] == iterations
+    assert data["prediction"].startswith(f"{{{kernel.levels['L1'] * iterations:.1f} | ")
+
+
 def test_data_are_in_the_smallest_level_that_holds_them() -> None:
     levels = load("skylake-avx512").memory
     assert levels is not None
@@ -163,7 +173,7 @@ def test_rows_an_unknown_distance_apart_are_surely_found_up_to_a_length() -> Non
 @pytest.mark.parametrize("data", ["", "all"])
 def test_values_of_registers_that_no_instruction_uses_are_noted(data: str) -> None:
     (kernel,) = incc.analyze(TRIAD, mcpu="skylake-avx512", data=data, let={"r15": 8000})
-    assert "no instruction uses r15, whose value was given" in kernel.notes
+    assert "no instruction uses a 64-bit register r15, whose value was given" in kernel.notes
 
 
 def test_a_gather_keeps_the_prediction_for_l1() -> None:
