@@ -9,7 +9,7 @@ import msgspec
 
 from incc.comparison import types as c
 from incc.comparison.causes import Found, Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
-from incc.comparison.level import UNKNOWN, for_transfers, transfers
+from incc.comparison.level import UNKNOWN, for_transfers, same_transfers, transfers
 from incc.comparison.match import Match
 from incc.comparison.side import SideKernel
 from incc.report import types as t
@@ -99,23 +99,25 @@ def _compare(
         result.ratio = round(cycles_b / cycles_a, 9)
     elif not cycles_b:
         result.ratio = 1.0
-    if same_code and same_core and _not_counted(a.kernel) == _not_counted(b.kernel):
-        result.outcome = "same" if _place(a) == _place(b) else "moved"
+    difference = cycles_b - shares[1] - (cycles_a - shares[0])
+    moved = transfers(a, b, basis.scale_a, basis.scale_b, difference) if same_core else None
+    same_conditions = moved is None or same_transfers(a, b)
+    if same_code and same_core and same_conditions and _not_counted(a.kernel) == _not_counted(b.kernel):
+        result.outcome = _same_or_moved(a, b)
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
             result.causes = alignment(*(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a) for e in (a, b)))
         return
     result.outcome = _outcome(cycles_a, cycles_b, a, b)
     if same_code and result.outcome == "equal" and _model(a)[0] == _model(b)[0]:
         # The version of the model differs, but its figures are the same.
-        result.outcome = "same" if _place(a) == _place(b) else "moved"
+        result.outcome = _same_or_moved(a, b)
         return
     causes: list[c.Cause] = []
     if not same_core:
         causes.append(_core(a, b, cycles_b - cycles_a if same_code else None))
     if parts_a or parts_b:
         causes.append(_split(len(parts_a), len(parts_b), shares[1] - shares[0]))
-    difference = cycles_b - shares[1] - (cycles_a - shares[0])
-    if same_core and (moved := transfers(a, b, basis.scale_a, basis.scale_b, difference)):
+    if moved:
         # What the cores do meanwhile does not account for the difference.
         causes.append(moved)
     elif not same_code:
@@ -143,6 +145,10 @@ def _same_code(a: SideKernel, b: SideKernel) -> bool:
     """Return True if both have the same instructions and the same statements that could not be decoded."""
     texts = [[refused.text for refused in entry.kernel.refused] for entry in (a, b)]
     return a.kernel.content_hash == b.kernel.content_hash and texts[0] == texts[1]
+
+
+def _same_or_moved(a: SideKernel, b: SideKernel) -> Outcome:
+    return "same" if _place(a) == _place(b) else "moved"
 
 
 def _place(entry: SideKernel) -> tuple[str, str, str, int]:

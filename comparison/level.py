@@ -74,10 +74,22 @@ def transfers(a: SideKernel, b: SideKernel, scale_a: float, scale_b: float, cycl
         assert entry.kernel.data is not None
         lines.append(round(scale * entry.kernel.data.levels[0].lines.total, 6))
     text = f"cache lines to and from {level.name} {lines[0]:.3g} → {lines[1]:.3g}"
-    if lines[0] == lines[1]:
+    cores = [entry.kernel.data.cores if entry.kernel.data else 1 for entry in (a, b)]
+    if cores[0] != cores[1]:
+        text = f"{cores[0]} → {cores[1]} cores at once" + f", {text}" * (lines[0] != lines[1])
+    elif lines[0] == lines[1]:
         text = f"loads, which do not overlap with transfers from {level.name}"
-    figures = [{"lines": each, "level": level.name} for each in lines]
+    figures = [{"lines": each, "level": level.name, "cores": number} for each, number in zip(lines, cores, strict=True)]
     return Found(kind="transfers", cycles=cycles, more=text, fewer="", of_fast=figures[0], of_slow=figures[1]).cause()
+
+
+def same_transfers(a: SideKernel, b: SideKernel) -> bool:
+    """Return True if two kernels at a level take as long for their transfers, with as many cores at once."""
+    one, other = (
+        entry.kernel.data and (entry.kernel.data.cores, [level.transfer for level in entry.kernel.data.levels])
+        for entry in (a, b)
+    )
+    return one == other
 
 
 def for_transfers(causes: list[c.Cause], a: SideKernel, b: SideKernel) -> list[c.Cause]:

@@ -37,8 +37,8 @@ class TookTooLong(AnalysisError):
 def max_seconds(environment: Mapping[str, str]) -> int:
     """Return $INCC_MAX_SECONDS; 0 for no limit."""
     text = environment.get(SECONDS_VARIABLE, "")
-    # Timers cannot handle arbitrarily large numbers.
-    return min(int(text), 10**7) if text.isascii() and text.isdecimal() else SECONDS
+    # Timers cannot handle arbitrarily large numbers, and int() refuses those of many digits.
+    return min(int(text.lstrip("0")[:9] or 0), 10**7) if text.isascii() and text.isdecimal() else SECONDS
 
 
 def max_memory(environment: Mapping[str, str]) -> int:

@@ -158,7 +158,7 @@ def _alignment(option: str, value: str) -> int:
     """Parse an offset within 64 bytes; "all" is -2, as in `KernelSettings`."""
     if value == "all":
         return -2
-    if not (value.isdecimal() and int(value) < 64):
+    if not (value.isdecimal() and len(value) <= _DIGITS and int(value) < 64):
         raise UsageError(f"{option} is a number below 64, or all, not {value!r}")
     return int(value)
 
@@ -276,10 +276,9 @@ def _picture(option: str, value: str) -> str:
 
 
 def _thousand(option: str, value: str) -> int:
-    number = _number(option, value)
-    if number > 1000:
+    if value.isdecimal() and int(value[:_DIGITS]) > 1000:
         raise UsageError(f"{option} is at most 1000")
-    return number
+    return _number(option, value)
 
 
 def _bytes(option: str, text: str) -> int:
@@ -294,25 +293,27 @@ def _bytes(option: str, text: str) -> int:
 def _data(option: str, text: str) -> tuple[str | int, ...]:
     """Parse levels of the memory hierarchy, "all" for each, and sizes such as 4M, with commas between them."""
     from incc.models.memory import ALL, NAMES
+    from incc.report.folder.cache import bytes_of
 
     chosen: list[str | int] = []
     for word in text.split(","):
         name = next((name for name in (*NAMES, ALL) if name.lower() == word.strip().lower()), None)
-        try:
-            chosen.append(name or _bytes(option, word.strip()))
-        except UsageError:
+        level = name or bytes_of(word)
+        if not level:
             names = ", ".join((*NAMES, ALL))
-            raise UsageError(f"{option} takes {names} or sizes such as 4M, not {text!r}") from None
+            raise UsageError(f"{option} takes {names} or sizes such as 4M, not {text!r}")
+        chosen.append(level)
     return tuple(dict.fromkeys(chosen))
 
 
 def _let(option: str, text: str) -> tuple[str, int]:
-    """Parse the value of a register, such as rsi=8000 or x1=-0x10."""
+    """Parse the value of a register, such as rsi=8000 or x1=-0x10; 64 bits of which the highest is set are negative."""
     register, equals, value = text.partition("=")
+    sign = -1 if value.strip().startswith("-") else 1
     number = integer(value.strip().removeprefix("-"))
-    if not equals or not register.strip().isalnum() or number is None or number >= 1 << 63:
+    if not equals or not register.strip().isalnum() or number is None or number >> (64 if sign > 0 else 63):
         raise UsageError(f"{option} takes a register and its value, such as rsi=8000, not {text!r}")
-    return register.strip().lower(), -number if value.strip().startswith("-") else number
+    return register.strip().lower(), sign * number - (number >> 63 << 64)
 
 
 def _minutes(option: str, text: str) -> float:

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from test_levels import TRIAD
+from test_levels import TRIAD, loop
 
 import incc
 from incc.driver import UsageError
 from incc.driver.builds.project import project_of
+from incc.driver.cli import kinds
 from incc.driver.cli.parsers import Parser
 from incc.driver.commands import build, db, diff
 from incc.driver.commands import report as ranked
@@ -62,6 +63,36 @@ def test_a_kernel_compared_with_itself_is_the_same() -> None:
     assert row.changes[1].outcome in ("same", "moved")
 
 
+def test_the_same_loop_on_more_cores_is_slower_from_memory_because_of_them() -> None:
+    alone, together = (incc.analyze(TRIAD, mcpu="haswell", data="memory", cores=cores) for cores in (1, 20))
+    for reports, outcome, text in (
+        ((alone, together), "slower", "1 → 20 cores at once"),
+        ((together, alone), "faster", "20 → 1 cores at once"),
+        ((alone, alone), "same", ""),
+    ):
+        (row,) = incc.compare(*reports, data="memory").rows
+        change = row.changes[1]
+        assert change is not None
+        assert change.outcome == outcome
+        assert [cause.text.partition(":")[0] for cause in change.causes] == ([text] if text else [])
+        assert [cause.kind for cause in change.causes] == (["transfers"] if text else [])
+    # In L1 they do not share anything.
+    (row,) = incc.compare(alone, together).rows
+    assert row.changes[1] is not None
+    assert row.changes[1].outcome == "same"
+
+
+def test_the_same_loop_with_rows_at_a_known_distance_moves_other_lines() -> None:
+    text = loop("vmovsd (%rdi,%rax), %xmm0", "vaddsd (%rsi,%rax), %xmm0, %xmm0", "addq $8, %rax")
+    apart = incc.analyze(text, mcpu="haswell", data="memory")
+    near = incc.analyze(text, mcpu="haswell", data="memory", let={"rdi": 8000, "rsi": 0})
+    (row,) = incc.compare(apart, near, data="memory").rows
+    change = row.changes[1]
+    assert change is not None
+    assert (change.outcome, change.cycles_b) == ("faster", near.kernels[0].levels["memory"])
+    assert [cause.text.partition(":")[0] for cause in change.causes] == ["cache lines to and from memory 0.25 → 0.125"]
+
+
 def test_reports_without_levels_count_as_in_l1_at_least() -> None:
     reports = [incc.analyze(TRIAD, mcpu="haswell"), incc.analyze(TRIAD, mcpu="haswell", data="L2")]
     comparison = incc.compare(*reports, data="memory")
@@ -91,6 +122,37 @@ def test_incc_build_hands_its_options_on_data_to_the_wrapper() -> None:
     )
     with pytest.raises((UsageError, SystemExit)):
         Parser(build.COMMAND).parse_args(["--data=L9", "--", "make"])
+
+
+@pytest.mark.parametrize("value", ["0", "0M", "-1", "L2,0", "1e999", "99999999T"])
+def test_data_of_no_bytes_or_of_an_unknown_size_are_refused(value: str) -> None:
+    with pytest.raises(UsageError, match="--data takes L1, L2, L3, memory, all or sizes such as 4M"):
+        kinds.ONE["data"]("--data", value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0x7fffffffffffffff", 2**63 - 1),
+        ("0xfffffffffffffff8", -8),
+        ("18446744073709551608", -8),
+        ("-0x7fffffffffffffff", 1 - 2**63),
+        ("0x10000000000000000", None),
+        ("-0x8000000000000001", None),
+    ],
+)
+def test_a_register_holds_64_bits_with_or_without_a_sign(text: str, value: int | None) -> None:
+    if value is None:
+        with pytest.raises(UsageError, match="--let takes a register and its value"):
+            kinds.MANY["let"]("--let", f"RSI={text}")
+    else:
+        assert kinds.MANY["let"]("--let", f"RSI={text}") == ("rsi", value)
+
+
+@pytest.mark.parametrize("number", ["1001", "1000000", "9" * 15, "9" * 5000])
+def test_more_cores_than_fit_are_refused_with_one_limit(number: str) -> None:
+    with pytest.raises(UsageError, match=r"^--cores is at most 1000$"):
+        kinds.ONE["thousand"]("--cores", number)
 
 
 def test_a_project_sets_the_levels_unless_the_command_does(tmp_path: Path) -> None:

@@ -129,6 +129,9 @@ def test_numbers_that_the_core_cannot_count_to(tmp_path: Path, number: str) -> N
         found = run("mca", "--mcpu=skylake", f"--{option}={number}", str(tmp_path / "k.s"))
         assert (found.returncode, found.stdout) == (2, "")
         assert f"-{option} is at most 1000000000000" in found.stderr
+    found = run("mca", "--mcpu=skylake", f"--alignment={number}", str(tmp_path / "k.s"))
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "-alignment is a number below 64, or all" in found.stderr
 
 
 @pytest.mark.long

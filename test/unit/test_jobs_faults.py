@@ -85,7 +85,16 @@ def test_native_code_that_does_not_end_ends_with_its_process(monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("", limits.SECONDS), ("5", 5), ("0", 0), ("x", limits.SECONDS), ("9" * 30, 10**7)]
+    ("text", "seconds"),
+    [
+        ("", limits.SECONDS),
+        ("5", 5),
+        ("0", 0),
+        ("0" * 5000 + "7", 7),
+        ("x", limits.SECONDS),
+        ("9" * 30, 10**7),
+        ("9" * 5000, 10**7),
+    ],
 )
 def test_seconds(text: str, seconds: int) -> None:
     assert limits.max_seconds({"INCC_MAX_SECONDS": text}) == seconds
