@@ -15,6 +15,9 @@ from incc.frontends.kernel import Instruction, Relocation
 TABLE = -1
 """In place of an address: that of the table itself."""
 
+_LONGEST = 15
+"""Bytes of the longest instruction, on x86."""
+
 
 class Layout(msgspec.Struct, frozen=True, kw_only=True):
     """The computation of a jump's target from an entry of its table."""
@@ -29,7 +32,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     entries: int = 1 << 16
     """The most entries that the jump may read."""
     register: str = ""
-    """The register with the table's address, if the code tells."""
+    """The register with the table's address; "" if it is unknown."""
 
 
 class DecodedCode(Protocol):
@@ -74,8 +77,8 @@ class TableReader(Protocol):
 class JumpTables:
     """The jump tables of a section's code.
 
-    A table ends at the next data that the code names, or before an entry that leads to no instruction, if the code
-    does not tell its length.
+    Unless the code shows its length, a table ends at the next data that the code names, or before an entry that leads
+    to no instruction.
     """
 
     def __init__(self, code: DecodedCode, container: Container, reader: TableReader) -> None:
@@ -133,7 +136,7 @@ class JumpTables:
         code = self._code
         if code.section.relocations:
             begin = code.offsets[n]
-            end = code.offsets[n + 1] if n + 1 < len(code.offsets) else begin + 15
+            end = code.offsets[n + 1] if n + 1 < len(code.offsets) else begin + _LONGEST
             return next((place for r in code.relocations(begin, end) if (place := self._field(r))), None)
         address = self._reader.address(n)
         return None if address is None else self._at(address)

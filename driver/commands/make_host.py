@@ -48,7 +48,7 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 _BUSY = 0.5
 """The share of disturbed samples above which a note is printed."""
 _MEMORY_WORTH = 0.01
-"""By how much less the mean error must be for a model that differs in its caches and memory only."""
+"""The least decrease of the mean error that justifies a model which differs in its caches and memory only."""
 _WORTH_KEEPING = 0.001
 """By how much less the mean error must be for another model of a core that has one."""
 
@@ -158,7 +158,7 @@ def _with_memory(this: _Run, machine: Callable[[MachineModel], bench_memory.Mach
     memory, figures = outcome.fit.memory, outcome.figures
     errors = [error_of(m, figures, streams.levels, relative) if m else None for m in (relative.memory, memory)]
     before = "it has none" if errors[0] is None else f"{errors[0]:.1%} with {relative.name}'s"
-    print(f"caches and memory: mean error on loops that decided about no figure: {before}, {errors[1]:.1%} as measured")
+    print(f"caches and memory: mean error on held-out loops: {before}, {errors[1]:.1%} as measured")
     better = errors[0] is None or (errors[1] is not None and errors[1] < errors[0] - _MEMORY_WORTH)
     return replace(this, memory=memory, memory_is_better=better)
 

@@ -300,12 +300,12 @@ def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
 
 def _ceilings(kernels: Sequence[Seen], models: ReportedModels, ghz: float) -> dict[str, r.CoreCeilings]:
     """Return the ceilings of the kernels' cores, as far as there are models."""
-    found: dict[str, r.CoreCeilings] = {}
+    result: dict[str, r.CoreCeilings] = {}
     cores = max((seen.kernel.data.cores for seen in kernels if seen.kernel.data), default=1)
-    for of in {seen.unit.model.name: seen.unit.model for seen in kernels}.values():
-        if (model := models.find(of)) is not None:
-            found[of.name] = r.CoreCeilings(model=of.name, title=of.title, ceilings=ceilings_report(model, cores, ghz))
-    return found
+    for name, core in {seen.unit.model.name: seen.unit.model for seen in kernels}.items():
+        if (model := models.find(core)) is not None:
+            result[name] = r.CoreCeilings(model=name, title=core.title, ceilings=ceilings_report(model, cores, ghz))
+    return result
 
 
 _OF_COMPLETE_KERNELS = frozenset(("cycles_least", "cycles_most", "headroom", "hints", "rules", "verdict"))

@@ -62,7 +62,7 @@ _SUM = re.compile(r"add (x\d+), (x\d+), [wx](\d+)(?:, (lsl|[su]xt[bhwx])(?: #(\d
 _LOAD = re.compile(r"ldr(s?)([bhw]?) ([wx])\d+, \[(x\d+).*")
 _SIGNED = {1: "sxtb", 2: "sxth", 4: "sxtw"}
 _UP_TO = {"b.hi": 1, "b.ls": 1, "b.hs": 0, "b.cs": 0, "b.lo": 0, "b.cc": 0}
-"""Branches behind the comparison of an index with the last one of a table, or with the number of its entries."""
+"""Branches after the comparison of an index with that of the last entry (1), or with the number of entries (0)."""
 
 
 class _Tables:
@@ -113,7 +113,7 @@ class _Tables:
 
     def _entries(self, at: int, previous: int, jumps: Sequence[Jump]) -> int:
         """Return the number of entries by the comparison before the branches that lead to the jump."""
-        found = 0
+        entries = 0
         for jump in jumps:
             leads = jump.at == previous or any(previous < target <= at for target in jump.targets)
             more = (
@@ -121,8 +121,8 @@ class _Tables:
             )
             compare = self._code.instruction(jump.at - 1) if more is not None and jump.at else None
             if more is not None and compare and compare.mnemonic in ("cmp", "subs") and compare.immediate is not None:
-                found = max(found, compare.immediate + more)
-        return found or Layout(size=1).entries
+                entries = max(entries, compare.immediate + more)
+        return entries or Layout(size=1).entries
 
     def address(self, n: int) -> int | None:
         """Return the address of data that an instruction names."""
@@ -136,17 +136,17 @@ class _Tables:
     def _addresses(self) -> dict[int, int]:
         """The addresses by instruction: of `adr`, and of `add` to the page of the last `adrp` of a register."""
         code = self._code
-        found: dict[int, int] = {}
+        addresses: dict[int, int] = {}
         pages: dict[int, int] = {}
         for n, at in enumerate(code.offsets):
             word, address = self._word(n), code.section.address + at
             if _is_adr(word):
-                found[n] = _named(word, address)
+                addresses[n] = _named(word, address)
             elif word & 0x9F000000 == 0x90000000:  # adrp
                 pages[word & 31] = _named(word, address)
             elif word & 0xFFC00000 == 0x91000000 and (page := pages.get(word >> 5 & 31)) is not None:
-                found[n] = page + (word >> 10 & 0xFFF)
-        return found
+                addresses[n] = page + (word >> 10 & 0xFFF)  # add of an immediate
+        return addresses
 
     def _word(self, n: int) -> int:
         at = self._code.offsets[n]
@@ -154,6 +154,7 @@ class _Tables:
 
 
 def _is_adr(word: int) -> bool:
+    """Return True if an instruction's encoding is that of `adr` (Arm Architecture Reference Manual, C4.1)."""
     return word & 0x9F000000 == 0x10000000
 
 

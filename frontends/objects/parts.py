@@ -21,7 +21,10 @@ PART = 1 << 18
 """Bytes of code in a part. An analysis takes about 130 MB for each megabyte of code, and 300 MB with all details."""
 
 LARGE = 1 << 20
-"""Bytes of code in a file that is divided."""
+"""Bytes of code up to which a file is not divided."""
+
+_LONGEST = 4 * PART
+"""Bytes without the start of a function up to which code is not cut."""
 
 
 def code_parts(source: str | bytes) -> list[Addresses]:
@@ -103,7 +106,7 @@ def _chosen(section: Section, part: Addresses) -> Section:
 
 
 def with_cuts(container: Container) -> Container:
-    """Return a container with the functions that have no symbols, which the tables for unwinding know.
+    """Return a container with the functions that have no symbols, from the tables for unwinding.
 
     Without them, such a function is taken for the end of the one before it: where others jump into it, its loops seem
     to have several entries.
@@ -120,14 +123,14 @@ def with_cuts(container: Container) -> Container:
 
 
 def _cuts(section: Section, frames: list[int]) -> Iterator[int]:
-    """Yield the offsets of functions without symbols, and in long stretches without functions of some other places."""
-    known = [0, *(at for at, _ in section.functions), len(section.data)]
-    for start, end in pairwise(known):
+    """Yield the offsets of functions without symbols, and those at which stretches without functions are cut."""
+    borders = [0, *(at for at, _ in section.functions), len(section.data)]
+    for start, end in pairwise(borders):
         low, high = bisect_right(frames, section.address + start), bisect_left(frames, section.address + end)
         functions = [address - section.address for address in frames[low:high]]
         before = start
         for at in (*functions, end):
-            if at - before > 4 * PART:
+            if at - before > _LONGEST:
                 yield from range(before + PART, at, PART)
             before = at
         yield from functions

@@ -51,9 +51,9 @@ On AArch64 the field has the distance from itself and no addend (Microsoft's PE 
 arm64).
 """
 _MAPPED = 1 << 24
-"""Bytes of a file from which on it is mapped into memory. A smaller one is read, so it may change meanwhile."""
+"""The least bytes of a file that is mapped into memory. Smaller ones are read at once, so they may change meanwhile."""
 _START = 64
-"""Bytes of a file that tell its format."""
+"""Bytes at the start of a file that show its format."""
 
 
 class ObjectError(Exception):
@@ -327,11 +327,11 @@ def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
 
 
 def _relocations(relocations: Iterable[Any], start: int, section: Section) -> tuple[Relocation, ...]:
-    """Return those of the relocations of a section of code that jumps and calls have.
+    """Return the relocations of jumps and calls in a section of code.
 
     `start` is what lief counts their addresses from: in Mach-O files the section's place in the file.
     """
-    found = []
+    branches = []
     for relocation in relocations:
         bias = _BRANCHES.get(str(relocation.type).rsplit(".", 1)[-1])
         name = str(relocation.symbol.name) if bias is not None and relocation.symbol else ""
@@ -339,8 +339,8 @@ def _relocations(relocations: Iterable[Any], start: int, section: Section) -> tu
         if bias is None or not name or not 0 <= offset <= len(section.data) - 4:
             continue
         addend = int.from_bytes(section.data[offset : offset + 4], "little", signed=True) - bias if bias else 0
-        found.append(Relocation(offset=offset, symbol=name, addend=addend, pc_relative=True))
-    return tuple(sorted(found, key=lambda relocation: relocation.offset))
+        branches.append(Relocation(offset=offset, symbol=name, addend=addend, pc_relative=True))
+    return tuple(sorted(branches, key=lambda relocation: relocation.offset))
 
 
 def _offsets(addresses: list[int], section: Section) -> tuple[int, ...]:

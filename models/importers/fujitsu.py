@@ -1,8 +1,8 @@
 """Import of Fujitsu's A64FX Microarchitecture Manual: µops, pipelines, latency and blocking of vector instructions.
 
 The input is the manual as `pdftotext -layout` writes it. Its tables 16-1 to 16-3 (integer, SIMD, SVE) have a row for
-each variant of an instruction, in a notation that chapter 16 explains. A form gets figures if all rows that may mean it
-agree. Of loads and stores only the number of µops is taken, and of integer instructions nothing.
+each variant of an instruction, in a notation that chapter 16 explains. A form gets figures if all rows that may be its
+variant agree. Loads and stores only get the number of µops, and integer instructions get nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ROW = re.compile(
 )
 _PIPELINES = {"FL*": ("FLA", "FLB"), "FLA": ("FLA",), "FLB": ("FLB",), "PRX": ("PR",), "EX*": ("EXA", "EXB")}
 _BITS = "512"
-"""The length of vectors, where rows depend on it."""
+"""Bits of the vectors, for rows that depend on them."""
 _ACCUMULATING = re.compile(r"f?n?ml[as]|fcmla|[su]dot|[su]ml[as]l2?")
 """Instructions whose old destination is only needed by the last µop."""
 
@@ -49,7 +49,8 @@ class _Row(msgspec.Struct, frozen=True):
     count: int
     """Number of µops."""
     uops: tuple[tuple[int, tuple[int, ...], tuple[str, ...]], ...]
-    """Latency, the µops before that it waits for (1: the previous one), and pipelines; () if it cannot be used."""
+    """Latency, the µops before that it waits for (1: the previous one), and pipelines; () for notations that are not
+    read."""
     blocking: str
     """E: the next instruction of this kind waits for this one; P: the pipeline does."""
 
@@ -59,13 +60,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def import_forms(request: ImportRequest) -> Imported:
-    """Return the figures of the model's forms that the manual has."""
+    """Return the figures of the model's forms that are in the manual. Raises ImportFailed."""
     rows: dict[str, list[_Row]] = {}
     for path in request.options.files:
         for name, row in _rows(read_text(path)):
             rows.setdefault(name, []).append(row)
     if not rows:
-        raise ImportFailed(f"{request.options.files[0]}: no table of chapter 16; it is written by pdftotext -layout")
+        raise ImportFailed(
+            f"{request.options.files[0]}: no table of chapter 16; convert the manual with pdftotext -layout"
+        )
     result: Forms = {}
     default = request.chain[0].data.get("source", "")
     for form, entries in request.kept.items():
@@ -113,7 +116,7 @@ def _rows(text: str) -> Iterator[tuple[str, _Row]]:
 
 
 def _uops(latency: str, pipelines: str) -> list[tuple[int, tuple[int, ...], tuple[str, ...]]]:
-    """Return the µops of a row, none if it has other notations."""
+    """Return the µops of a row; none for notations that are not read."""
     result = []
     for cycles, where in zip(_expanded(latency), _expanded(pipelines), strict=False):
         match = re.fullmatch(r"(?:\[([\d,]+)\])?(\d+)", cycles)

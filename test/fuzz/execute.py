@@ -116,7 +116,7 @@ def _left(group: int, temporary: Path) -> str:
 
 
 def _alive(group: int) -> bool:
-    """Return True if a process of a group has not ended. One that has may still wait for init to take its status."""
+    """Return True if a process of a group is running, that is, not a zombie that init has not reaped yet."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             state, _, its_group = path.read_text(errors="replace").rpartition(")")[2].split()[:3]

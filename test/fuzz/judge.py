@@ -13,7 +13,7 @@ from test.fuzz.runs import Run
 STATUSES = frozenset((0, 1, 2))
 """The documented exit statuses of commands; a run of incc ends as the compiler does."""
 _STATUSES_OF_BUILDS = frozenset((126, 127))
-"""Those of incc-build besides, for a command that cannot be executed or is not found."""
+"""Further statuses of incc-build, for a command that cannot be executed or is not found."""
 
 _CRASHES = (
     re.compile(r"^Traceback \(most recent call last\):.*?^\w[^\n]*$", re.DOTALL | re.MULTILINE),

@@ -78,7 +78,7 @@ def _measured_memory(paths: list[str]) -> MemoryHierarchy | None:
             if "memory" in data:
                 table = data["memory"]
                 memory, wrong = (
-                    read_memory(table, {"measured": ""}) if isinstance(table, dict) else (None, ["memory: no table"])
+                    read_memory(table, {"measured": ""}) if isinstance(table, dict) else (None, ["memory: not a table"])
                 )
                 if wrong:
                     raise ImportFailed(f"{place}: {wrong[0]}")
