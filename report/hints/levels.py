@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.core import streams
 from incc.core.levels import times
 from incc.core.traffic import Front
 from incc.report import types as t
@@ -129,9 +130,13 @@ def partly_used_lines(facts: KernelResult, context: HintContext) -> t.Hint | Non
 
 
 def _used(facts: KernelResult, front: Front) -> Fraction:
-    """Return the most bytes per iteration that a front's accesses use; two at the same displacement count once."""
-    accesses = [access for number in front.instructions for access in facts.kernel.instructions[number].memory]
-    return Fraction(sum({access.displacement: access.size * access.elements for access in accesses}.values()))
+    """Return the bytes per iteration that a front's accesses use, each counted once, in whichever iteration."""
+    accesses = [
+        (stream.offset, stream.size)
+        for stream in streams(facts.bound)
+        if (stream.part, stream.step) == (front.part, front.step) and stream.instruction in front.instructions
+    ]
+    return Fraction(len({place % front.step for begin, size in accesses for place in range(begin, begin + size)}))
 
 
 def _caches(facts: KernelResult) -> Sequence[MemoryLevel]:

@@ -78,6 +78,20 @@ def test_lines_of_which_little_is_used(step: int, change: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "used"),
+    [
+        # The store follows the step, so that its displacement differs from that of the load.
+        (("vaddsd (%rdi), %xmm1, %xmm0", "addq $-4096, %rdi", "vmovsd %xmm0, 4096(%rdi)"), 8),
+        (("vaddpd (%rdi), %ymm1, %ymm0", "vaddpd 16(%rdi), %xmm1, %xmm2", "addq $4096, %rdi"), 32),
+        (("vaddsd (%rdi), %xmm1, %xmm0", "vaddsd 8192(%rdi), %xmm1, %xmm2", "addq $4096, %rdi"), 8),
+        (("vaddsd (%rdi), %xmm1, %xmm0", "vaddsd 16(%rdi), %xmm1, %xmm2", "addq $4096, %rdi"), 16),
+    ],
+)
+def test_bytes_that_several_accesses_use_count_once(body: tuple[str, ...], used: int) -> None:
+    assert hints(*body)["partly-used-lines"]["evidence"]["used"] == used
+
+
+@pytest.mark.parametrize(
     "body",
     [
         ("vaddsd (%rdi), %xmm0, %xmm0", "addq $8, %rdi"),
