@@ -209,6 +209,12 @@ def _referenced(kernel: t.KernelReport) -> Iterator[int]:
     for cause in kernel.range.causes if kernel.range else ():
         yield from cause.instructions
     yield from (unknown.index for unknown in kernel.unknown_instructions)
+    if kernel.cold and kernel.cold.pressure:
+        yield from (step.instruction for step in kernel.cold.pressure.sequence)
+    if kernel.data:
+        yield from kernel.data.unknown
+        for stream in kernel.data.streams:
+            yield from stream.instructions
     if kernel.timeline:
         yield from (event.instruction for event in kernel.timeline.events)
         yield from (uop.instruction for uop in kernel.timeline.uops)

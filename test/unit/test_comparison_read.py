@@ -38,7 +38,7 @@ from properties import examples
 from settings_fixtures import settings_with
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from incc.comparison.side import SideKernel
 
@@ -314,8 +314,16 @@ def test_places_of_mistakes(tmp_path: pathlib.Path, report: Any) -> None:
     assert found == f"2: $.units[0].kernels[1].simulated.port_uops: {wanted - 1} figures for {wanted} resources"
     found = changed(lambda k: k["instructions"][0].update(index=1), True)
     assert "kernels[1].instructions: their indices are not 0 to " in found
-    found = changed(lambda k: k["critical_path"].update(instructions=[99]), True)
-    assert found == "2: $.units[0].kernels[1]: no instruction 99, which other parts of the kernel refer to"
+    data = incc.analyze(TRIAD, mcpu="skylake", data="all").to_dict()["units"][0]["kernels"][1]["data"]
+    refer: tuple[Callable[[Any], None], ...] = (
+        lambda k: k["critical_path"].update(instructions=[99]),
+        lambda k: k.update(data={**data, "unknown": [99]}),
+        lambda k: k.update(data={**data, "streams": [{**data["streams"][0], "instructions": [0, 99]}]}),
+    )
+    for change in refer:
+        assert changed(change, True) == (
+            "2: $.units[0].kernels[1]: no instruction 99, which other parts of the kernel refer to"
+        )
     assert "kernels[1].kind: invalid enum value 'x'" in changed(lambda k: k.update(kind="x"))
     assert "kernels[1].content_hash" in changed(lambda k: k.update(content_hash="x"))
 
