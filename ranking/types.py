@@ -91,7 +91,7 @@ class LevelCycles(msgspec.Struct, frozen=True):
     """"L2", "L3" or "memory"."""
     cycles: Amount
     least_cycles: Amount
-    """Cycles if neighbouring rows are found in L1; equal to `cycles` unless their distance is unknown."""
+    """Cycles if L1 holds all lines of which that is uncertain; equal to `cycles` without such lines."""
 
 
 class RankingRow(msgspec.Struct, kw_only=True):

@@ -974,7 +974,8 @@ class DataLevel(msgspec.Struct, frozen=True, kw_only=True):
     cycles_per_element: Amount | None
     """Cycles per element of the source's loop; None if the elements are unknown."""
     least_cycles: Amount
-    """Cycles per iteration if neighbouring rows are found in L1; equal to `cycles` unless their distance is unknown."""
+    """Cycles per iteration if L1 holds all lines of which that is uncertain: those of neighbouring rows at an unknown
+    distance, and those that share a set with too many others. Equal to `cycles` without such lines."""
     transfer: Amount
     """Cycles per iteration of the transfers between this level and the one inside."""
     lines: LinesReport

@@ -83,7 +83,7 @@ def kernel_roofline(kernel: t.KernelReport, ceilings: t.CeilingsReport) -> t.Roo
         if moved:
             points.append(_point(kernel, level.name, moved, level.cycles, ceilings))
             if level.least_cycles < level.cycles:
-                remarks.append(f"{level.name}: drawn as if no row found the lines of its neighbour in L1")
+                remarks.append(f"{level.name}: drawn as if {_assumption(data)}")
         else:
             remarks.append(f"{level.name}: no cache lines come from there")
     if data and len(data.levels) == 1:
@@ -91,6 +91,13 @@ def kernel_roofline(kernel: t.KernelReport, ceilings: t.CeilingsReport) -> t.Roo
     if points and kernel.at_least:
         remarks.append("slower than drawn, because not all of its work is counted")
     return t.RooflineReport(points=points, remarks=remarks)
+
+
+def _assumption(data: t.DataReport | None) -> str:
+    """Return what the higher end of a prediction beyond L1 assumes."""
+    if data and any(stream.neighbour for stream in data.streams):
+        return "no row found the lines of its neighbour in L1"
+    return "L1 replaced lines that share a set with too many others before they are used again"
 
 
 def _no_points(kernel: t.KernelReport) -> str:

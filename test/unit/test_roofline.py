@@ -213,6 +213,11 @@ def test_without_data_there_is_a_point_for_l1() -> None:
             {"data": "L2"},
             "L2: drawn as if no row found the lines of its neighbour in L1",
         ),
+        (
+            loop(*[f"vaddpd {4096 * n}(%rsi), %ymm{n}, %ymm{n}" for n in range(13)], "addq $32, %rsi"),
+            {"data": "L2"},
+            "L2: drawn as if L1 replaced lines that share a set with too many others before they are used again",
+        ),
     ],
 )
 def test_missing_points_have_a_reason(code: str, settings: dict[str, Any], reason: str) -> None:
