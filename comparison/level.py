@@ -33,6 +33,7 @@ def with_data(side: ComparedBuild, data: str | int) -> ComparedBuild:
 
 
 def _at_level(kernel: t.KernelReport, data: str | int) -> t.KernelReport:
+    """Return a kernel with the prediction for data in a level in place of that for L1."""
     levels = kernel.data.levels if kernel.data else []
     if kernel.data is None or len(levels) < 2:
         return replace(kernel, at_least=True, notes=[*kernel.notes, UNKNOWN])
@@ -48,7 +49,7 @@ def _at_level(kernel: t.KernelReport, data: str | int) -> t.KernelReport:
         cycles=level.cycles,
         elements=elements and replace(elements, cycles=level.cycles / elements.per_iteration),
         range=None,
-        # The address of the code does not matter then.
+        # Transfers limit the loop, so the address of its code does not matter.
         hints=[hint for hint in kernel.hints if hint.rule != "code-placement"],
         overview=replace(kernel.overview, limit=f"transfers from {level.name}"),
         verdict=text,
@@ -62,9 +63,9 @@ def transfers(a: SideKernel, b: SideKernel, scale_a: float, scale_b: float, cycl
     Args:
         a: The first kernel.
         b: The second kernel.
-        scale_a: The factor for figures of an iteration of the first kernel.
-        scale_b: The factor for those of the second.
-        cycles: The difference.
+        scale_a: The factor by which figures per iteration of the first kernel are multiplied.
+        scale_b: The factor for figures of the second.
+        cycles: The difference in cycles, scaled; positive if the second kernel is slower.
     """
     level = _limiting_level((b if cycles > 0 else a).kernel)
     if level is None or any(each.kernel.data is None or len(each.kernel.data.levels) != 1 for each in (a, b)):

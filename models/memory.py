@@ -150,7 +150,7 @@ def described(memory: MemoryHierarchy) -> dict[str, Any]:
 
 
 def table_text(memory: MemoryHierarchy) -> str:
-    """Return the table `memory` as the text of a model file."""
+    """Return the table `memory` of a hierarchy in TOML, as model files have it."""
 
     def value(item: Any) -> str:
         return json.dumps(item, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -165,8 +165,12 @@ def table_text(memory: MemoryHierarchy) -> str:
 def with_table(header: str, memory: MemoryHierarchy, source: str) -> str:
     """Return the hand-written part of a model file with this table `memory` in place of the one that it has.
 
-    The comment above the old table goes with it. `source` is the long name of the hierarchy's source, which is added to
-    the file's sources if they lack it.
+    The comment above the old table is removed, too.
+
+    Args:
+        header: The hand-written part, in TOML.
+        memory: The new hierarchy.
+        source: The long name of the hierarchy's source, which is added to the file's sources if they lack it.
     """
     kept = re.sub(
         r"(?:^#.*\n)*^\[memory\]\n(?:(?:\w+[ \t]*=|[ \t]|\]).*\n|\n)*", "", header, flags=re.MULTILINE

@@ -13,8 +13,8 @@ from incc.frontends.asm.parse import INSTRUCTION, LABEL, AsmFunction, Assembly
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Decode, Placed
 
-# The only directive in functions of compilers: the power of two, and the most bytes of padding. It pads with
-# instructions that do nothing, or not at all if that took more bytes (0: any number).
+# The only directive that compilers write into functions: the power of two, and the most bytes of padding (0: any
+# number). If more bytes are needed, there is no padding.
 _ALIGNMENT = re.compile(r"\.p2align (\d\d?)(?:,,(\d+))?").fullmatch
 
 

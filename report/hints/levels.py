@@ -1,4 +1,4 @@
-"""Rules for loops whose data come from memory. They apply if the user says so (`--data=memory`)."""
+"""Rules for loops whose data come from memory, which apply with `--data=memory`."""
 
 from __future__ import annotations
 
