@@ -168,8 +168,9 @@ def run(options: argparse.Namespace, model: MachineModel, core: str, features: f
     measured: list[StreamRecord] = []
     try:
         records.begin({"core": core})
-        if not options.simulated:
-            _say(f"note: {wanted.measurements} measurements take about {max(round(wanted.seconds), 1)} s")
+        left = study.remaining(wanted, records)
+        if left.points and not options.simulated:
+            _say(f"note: {left.measurements} measurements take about {max(round(left.seconds), 1)} s")
         with interruptible():
             outcome = measure(machine, model, records, wanted, measured)
         if outcome.fit is None:

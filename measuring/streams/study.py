@@ -207,6 +207,12 @@ def plan(levels: Sequence[MemoryLevel], bits: Sequence[int], cores: int, quick: 
     return Plan(chosen, rounds)
 
 
+def remaining(wanted: Plan, records: Records) -> Plan:
+    """Return the planned measurements that `records` lack, as one round."""
+    numbers = range(wanted.rounds)
+    return Plan([p for n in numbers for p in wanted.points if name(_identity(p, n)) not in records.done], 1)
+
+
 def run(machine: StreamMachine, wanted: Plan, records: Records) -> Iterator[StreamRecord]:
     """Measure the planned points, except for those in `records`, and yield a record for each.
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from incc.driver.commands import bench, bench_memory, make_host, model
 from incc.measuring.harness import missing
 from incc.measuring.host import model as host_model
+from incc.measuring.records import Records
 from incc.measuring.streams import caches, study
 from incc.measuring.streams.fit import core_times, error_of, fit
 from incc.measuring.streams.loops import NAMES, StreamLoop, loops
@@ -109,6 +110,19 @@ def test_an_interrupted_run_keeps_what_it_measured_and_continues(
     assert len({json.dumps(record) for record in records(path)}) == len(records(path)) == 234
     assert rest.measured == 232 - 50
     assert "that explains them best" in capsys.readouterr().out
+
+
+def test_the_announced_time_is_that_of_measurements_that_are_missing() -> None:
+    machine = SimulatedStreams(load("znver5"), 1)
+    wanted = study.plan(HIERARCHY.levels[:-1], [512], 1, quick=True)
+    wanted = study.Plan(wanted.points, 2)
+    kept = Records("", "znver5")
+    assert study.remaining(wanted, kept).measurements == wanted.measurements
+    measured = [record for record, _ in zip(study.run(machine, wanted, kept), range(5), strict=False)]
+    assert study.remaining(wanted, kept).measurements == wanted.measurements - len(kept.done)
+    assert len(measured) <= len(kept.done) <= len(measured) + 1
+    assert [*study.run(machine, wanted, kept)][:5] == measured
+    assert study.remaining(wanted, kept).points == []
 
 
 def test_a_run_without_time_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
