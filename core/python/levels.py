@@ -101,15 +101,15 @@ def data_times(
     return times(memory, lines, cycles, overlapping, _busiest(bound, loads=True), cores)
 
 
-def _unclear(kernel: KernelCode, known: Collection[int]) -> list[int]:
+def _unclear(kernel: KernelCode, regular: Collection[int]) -> list[int]:
     """Return the instructions of which it is unknown which lines they move.
 
     Args:
         kernel: The kernel.
-        known: Instructions whose addresses change by a known number of bytes per iteration, or not at all.
+        regular: Instructions whose addresses change by a known number of bytes per iteration, or not at all.
     """
     of = isa(kernel.isa)
-    loaded = {_address(kernel.instructions[number]) for number in known}
+    loaded = {_address(kernel.instructions[number]) for number in regular}
     result = []
     for number, instruction in enumerate(kernel.instructions):
         match of.moves_lines(instruction.mnemonic):
@@ -119,7 +119,7 @@ def _unclear(kernel: KernelCode, known: Collection[int]) -> list[int]:
             case "other":
                 unclear = True
             case _:
-                unclear = number not in known and any(access.load or access.store for access in instruction.memory)
+                unclear = number not in regular and any(access.load or access.store for access in instruction.memory)
         if unclear or instruction.branch == "call":
             result.append(number)
     return result

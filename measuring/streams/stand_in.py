@@ -22,8 +22,8 @@ class SimulatedStreams:
         assert model.memory is not None
         self.model = model
         *caches, last = model.memory.levels
-        known = replace(last, non_temporal=last.non_temporal or last.read)
-        self.memory = replace(model.memory, levels=(*caches, known))
+        with_cost = replace(last, non_temporal=last.non_temporal or last.read)
+        self.memory = replace(model.memory, levels=(*caches, with_cost))
         self.cores = cores
         self._predicted = cache(self._predict)
 
