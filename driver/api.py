@@ -952,7 +952,7 @@ def _settings(
             timeline_cycles=1 << 30,
             data=_data(data),
             cores=_at_least("cores", cores, 1),
-            let=tuple(let.items()),
+            let=_let(let),
         ),
         report=ReportSettings(ghz=_ghz(ghz), measure=measure),
     )
@@ -962,11 +962,19 @@ def _data(text: str) -> tuple[str | int, ...]:
     from incc.driver import UsageError
     from incc.driver.cli.kinds import ONE
 
+    if not isinstance(text, str):
+        raise ValueError(f"data must be a string such as 'L2,64M', not {text!r}")
     try:
         levels: tuple[str | int, ...] = ONE["data"]("data", text) if text else ()
     except UsageError as error:
         raise ValueError(str(error)) from None
     return levels
+
+
+def _let(values: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    if not isinstance(values, Mapping) or not all(isinstance(value, int) for value in values.values()):
+        raise ValueError(f"let must be integers by the names of registers, not {values!r}")
+    return tuple(values.items())
 
 
 def _trips(text: str) -> Trips:

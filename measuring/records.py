@@ -132,7 +132,7 @@ class _KernelRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class StreamRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """The figures of a loop that streams through arrays of some size, in one of several rounds."""
 
-    stream: str
+    stream: Printable
     """The name of the loop."""
     bits: int
     """The width of its vectors."""

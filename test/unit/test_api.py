@@ -486,3 +486,19 @@ def test_a_misspelt_argument_has_a_suggestion() -> None:
         incc.analyze("add %rax, %rbx", **misspelt)
     with pytest.raises(TypeError, match="unexpected argument 'function'"):
         incc.compile("gcc -c x.c", **misspelt)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"data": 64 << 20}, "data must be a string"),
+        ({"data": ["L2"]}, "data must be a string"),
+        ({"data": "L9"}, "L9"),
+        ({"let": {"rsi": "8000"}}, "let must be integers"),
+        ({"let": "rsi=8000"}, "let must be integers"),
+        ({"cores": 0}, "cores must be at least 1"),
+    ],
+)
+def test_invalid_options_on_data_are_named(option: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        incc.analyze(b"", mcpu="skylake", input="asm", **option)
