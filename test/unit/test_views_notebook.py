@@ -149,11 +149,10 @@ def harmless(text: str) -> str:
 def test_texts_and_attributes_are_escaped(text: str) -> None:
     columns = [Column(title="a", meaning=text), Column(title=text, right=True)]
     table = Table(columns, [TableRow([Cell(text=text, href="#x"), Cell(text="1")])])
-    made = templates.render(
-        "bench.html.j2", title=text, core=text, way="", notes=[text], matrix=None, tables=[("", table)]
-    )
+    rest = {"way": "", "matrix": None, "plot": None, "tables": [("", table)]}
+    made = templates.render("bench.html.j2", title=text, core=text, notes=[text], **rest)
     read = Reader(made)
-    plain = templates.render("bench.html.j2", title="", core="", way="", notes=[""], matrix=None, tables=[("", table)])
+    plain = templates.render("bench.html.j2", title="", core="", notes=[""], **rest)
     assert read.names == Reader(plain).names
     made.encode("utf-8")
     if harmless(text) == text and not any(c < " " and c not in "\t\n" for c in text):
