@@ -2,8 +2,8 @@
 
 `recorded/GROUP.json` holds the facts of the cases of a group with all results masked, so that tests need no llvm-mca.
 Lists of instructions, messages, rows and sections that several of its cases share are there once. `expected.toml` has a
-line for each case: `alike`, or `differs: ASPECTS`; cases of the group `aarch64` are `xfail`. `exceptions.toml` lists
-the intended differences, with a reason each. `bench/conformance.py --record` and `--update` write the first two.
+line for each case: `alike`, or `differs: ASPECTS`. `exceptions.toml` lists the intended differences, with a reason
+each. `bench/conformance.py --record` and `--update` write the first two.
 """
 
 from __future__ import annotations
