@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import msgspec
@@ -70,7 +71,7 @@ def load(path: Path) -> Run:
 
 def save(run: Run, fault: str, kind: str) -> Path:
     """Write a run to a file that `test_finds.py` replays, and return its path."""
-    text = dump(run, fault.replace(f"{FINDS.parents[2]}/", ""))
+    text = dump(run, fault.replace(f"{FINDS.parents[2]}/", "").replace(f"{sys.base_prefix}/", ""))
     path = FINDS / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
     path.write_text(text, encoding="utf-8")
     return path
