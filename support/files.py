@@ -147,11 +147,12 @@ def replacement(path: str) -> Iterator[BinaryIO]:
 
 
 def write_output(text: str | bytes) -> None:
-    """Write a text to standard output, after the contents of its buffer. Raises OSError."""
+    """Write a text to standard output, after the contents of its buffer. A closed pipe is no error. Raises OSError."""
     if sys.stdout is None:  # closed when we were started
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-    sys.stdout.flush()
-    write_all(1, text)
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+        write_all(1, text)
 
 
 PATIENCE = 10

@@ -90,6 +90,17 @@ def test_streams_that_are_closed_or_full(folder: pathlib.Path, streams: str, fac
         assert b"Traceback" not in done.stderr, done.stderr.decode()
 
 
+@pytest.mark.parametrize("option", ["--html=-", "--roofline=-", "--dg=-", "--cfg=-"])
+def test_a_reader_that_ends_early_is_no_error(folder: pathlib.Path, option: str) -> None:
+    (folder / "loop.s").write_text("f:\n.L1:\nvaddpd (%rdi,%rax), %ymm0, %ymm0\naddq $32, %rax\njne .L1\nret\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "incc.driver.commands.mca", "-mcpu=skylake", "--auto", option, "loop.s"]
+    done = subprocess.run(command, cwd=folder, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("command", [name for name in NAMES if name != "incc"])
 def test_help_and_usage_errors_to_streams_that_are_closed_or_full(command: str) -> None:
