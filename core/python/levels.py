@@ -204,7 +204,7 @@ def _through_levels(
     nearer, before, closer = _ZERO, _NO_LINES, first
     for inner, level in zip(memory.levels, memory.levels[1:], strict=False):
         assert inner.size is not None
-        # Sets of the caches further out are chosen by physical addresses, which nobody knows.
+        # The outer caches choose sets by physical addresses, which are unknown here.
         lines = traffic.missing(inner.size, neighbours, inner.ways if inner is first else None)
         nearer += _together(closer, *_transfer(closer, _fewer(before, lines)))
         before, closer = lines, level

@@ -21,7 +21,7 @@ from settings_fixtures import settings_with
 
 TRIAD = f".globl triad\n.type triad, @function\ntriad:{TRIAD}ret\n"
 SCALAR = TRIAD.replace("pd", "sd").replace("ymm", "xmm").replace("$32", "$8").replace("vmovusd", "vmovsd")
-"""The same loop, an element an iteration."""
+"""The same loop with one element per iteration."""
 
 
 def compared(*codes: str, core: str = "haswell", data: str = "L2", **more: object) -> incc.Comparison:
