@@ -472,7 +472,7 @@ def more_ports(name: str, count: int, ports: Sequence[str] = ()) -> CoreChange:
         bound.uop_ports = [extended(mask) for mask in bound.uop_ports]
         if bound.pipeline is not None:
             pipeline = bound.pipeline
-            for field in ("move_ports", "alternating", "picked_from", "queued_at"):
+            for field in ("move_ports", "alternating", "groups_in_turn", "picked_from", "queued_at"):
                 setattr(pipeline, field, [extended(mask) for mask in getattr(pipeline, field)])
             for field in ("waiting_ports", "renamer_ports"):
                 setattr(pipeline, field, extended(getattr(pipeline, field)))

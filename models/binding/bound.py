@@ -180,8 +180,8 @@ PIPELINE_ARRAYS = (
     *("uops_mite", "uops_ms", "dsb_extra_slots", "constants", "no_lsd", "late_inputs", "merges_low", "merges_high"),
     *("uses_stack", "stack_change", "move_class", "move_from", "move_to", "move_ports", "move_latency"),
     *("general_writes", "vector_writes", "wide_memory", "vector_bits", "address_unit", "least_cycles", "port_order"),
-    *("slot_ports", "alternating", "picked_from", "queued_at", "scheduler_ports", "scheduler_entries"),
-    *("limited_ports", "limited_uops", "lsd_unroll"),
+    *("slot_ports", "alternating", "groups_in_turn", "picked_from", "queued_at", "scheduler_ports"),
+    *("scheduler_entries", "limited_ports", "limited_uops", "lsd_unroll"),
 )
 
 
@@ -278,6 +278,8 @@ class Pipeline:
     of a cycle, beginning with itself."""
     alternating: list[int]
     """Sets of ports that take turns."""
+    groups_in_turn: list[int]
+    """Groups of ports that the µops for any of these ports take in turn."""
     picked_from: list[int]
     """Sets of ports whose µops wait at more ports than these, those of the same place in `queued_at`."""
     queued_at: list[int]

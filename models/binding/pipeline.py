@@ -118,6 +118,7 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     attributes["port_binding"] = binding
     attributes["lsd_unroll"] = _unroll_table(parameters.get("lsd_unroll", {}))
     attributes["alternating"] = [mask(ports) for ports in parameters.get("alternating_ports", [])]
+    attributes["groups_in_turn"] = [mask(ports) for ports in parameters.get("groups_in_turn", [])]
     queued = parameters.get("queued_at", {})
     attributes["picked_from"] = [mask(ports) for ports in queued]
     attributes["queued_at"] = [mask(ports) for ports in queued.values()]

@@ -266,6 +266,9 @@ class Parameters:
     alternating_imbalance = Parameter(kind=whole_or_unlimited(), default="unlimited", read_by=EXECUTION, unit="µops")
     """Most µops by which the next port in turn may be ahead of another one of the set; it is skipped beyond
     that."""
+    groups_in_turn = Parameter(kind=PORT_SETS, default=[], read_by=EXECUTION)
+    """Groups of ports, `["AG0,AG1", "AG2,AG3"]`, that all µops for some of these ports take in turn: each gets the
+    next group behind that of the µop before it in which it can use a port, there the least loaded one."""
     schedulers = Parameter(kind=by_ports(whole(1)), default={}, read_by=EXECUTION, unit="entries")
     """`{ "ALU0,AG0" = 24 }`: separate schedulers of some ports. A µop gets a port whose scheduler has room, or
     waits before it, and all younger µops with it."""

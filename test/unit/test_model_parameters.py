@@ -223,6 +223,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "lsd_unroll": ("skylake", {"1-40": 3}),
     "memory_bits": ("znver1", 0),
     "renames_narrow": ("znver5", False),
+    "groups_in_turn": ("znver5", ["AG0", "AG1"]),
     "ports_at_start": ("znver5", "ALU0,ALU3"),
     "dispatch_limits": ("znver4", {"AG0,AG1": 2}),
     "dsb_constants": ("znver3", {"beside": 3, "each": 2, "most": 8}),

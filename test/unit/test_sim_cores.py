@@ -125,6 +125,34 @@ def test_zen_5_stores_to_two_lines_a_cycle(register: str, offsets: tuple[int, ..
     assert cycles("; ".join(f"vmovups %{register}, {offset}(%rdi)" for offset in offsets), "znver5") == measured
 
 
+@pytest.mark.parametrize(
+    ("order", "measured"),
+    [
+        # l, s: a load and a store of a vector; L: a load of a general-purpose register.
+        ("ll", 1),
+        ("llll", 2),
+        ("llss", 1.5),
+        ("lsls", 1.08),
+        ("llllssss", 2.8),
+        ("lslslsls", 2.08),
+        ("llls", 1.5),
+        ("llllss", 2.45),
+        ("llsl", 1.5),
+        ("llslls", 2),
+        ("llsss", 1.5),
+        ("lllsss", 2),
+        ("lllllss", 2.95),
+        ("llLL", 1.5),
+        ("LLss", 1),
+        ("LLLL", 1),
+    ],
+)
+def test_accesses_go_to_the_address_generators_of_zen_5_by_turns(order: str, measured: float) -> None:
+    texts = {"l": "vmovaps {}(%rdi), %xmm0", "s": "vmovaps %xmm1, {}(%rdi)", "L": "mov {}(%rdi), %rcx"}
+    body = "; ".join(texts[kind].format(64 * n) for n, kind in enumerate(order))
+    assert float(cycles(body, "znver5")) == pytest.approx(measured, rel=0.08)
+
+
 def test_integer_units_of_zen_5_take_the_oldest_instructions() -> None:
     kernel = bound("movzbl (%rdi,%rcx), %edx; add %rdx, %rax; inc %rcx; cmp %rcx, %rsi", "znver5")
     assert simulate(kernel).cycles_per_iteration == 1

@@ -17,7 +17,8 @@ from incc.models.binding import bound as b
 from incc.models.binding.bind import bind
 from incc.models.loading import load
 
-CORES = ["sandybridge", "haswell", "skylake", "icelake-client", "sapphirerapids", "znver3", "znver4", "bonnell"]
+CORES = ["sandybridge", "haswell", "skylake", "icelake-client", "sapphirerapids"]
+CORES += ["znver3", "znver4", "znver5", "bonnell"]
 BODIES = [
     *[some_body(seed) for seed in range(12)],
     "divsd %xmm0, %xmm1; add %rax, %rbx; mov %rbx, (%rsi); mov 8(%rsi), %rcx",
@@ -25,6 +26,7 @@ BODIES = [
     "movups -8(%rax), %xmm1; addps %xmm1, %xmm2; movups %xmm2, (%rbx); add $16, %rax",
 ]
 PORT_SETS = ("alternating", "picked_from", "queued_at", "scheduler_ports", "limited_ports", "move_ports")
+PORT_SETS += ("groups_in_turn",)
 PORT_SET = ("slot_set", "waiting_ports", "ports_at_start", "renamer_ports")
 
 

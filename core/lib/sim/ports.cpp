@@ -42,6 +42,14 @@ void AlternatingRule::addTo(Fingerprint &F) const {
     F.add(Next);
 }
 
+int32_t GroupsInTurnRule::choose(const PortCounts &Ports, uint64_t Allowed) {
+  while ((Groups[Next] & Allowed) == 0)
+    Next = (Next + 1) % Groups.size();
+  int32_t Port = LeastLoadedRule::choose(Ports, Groups[Next] & Allowed);
+  Next = (Next + 1) % Groups.size();
+  return Port;
+}
+
 SixPortRule::SixPortRule(const Pipeline &P)
     : PortsApart(P.PortsApart), TableSet(P.SlotSet), Table(P.SlotPorts) {
   if (TableSet != 0)
@@ -107,8 +115,8 @@ int32_t TenPortRule::choose(const PortCounts &Ports, uint64_t Allowed, int32_t S
 }
 
 PortBinder::PortBinder(const Program &P)
-    : NumPorts(static_cast<size_t>(P.K.NumPorts)), Policy(P.P.Binding), Alternating(P.P),
-      SixPorts(P.P), EightPorts(P.P), TenPorts(P.P) {}
+    : NumPorts(static_cast<size_t>(P.K.NumPorts)), Policy(P.P.Binding), GroupsInTurn(P.P),
+      Alternating(P.P), SixPorts(P.P), EightPorts(P.P), TenPorts(P.P) {}
 
 void PortBinder::newCycle() {
   for (size_t Port = 0; Port < NumPorts; ++Port) {
@@ -127,6 +135,8 @@ int32_t PortBinder::bind(uint64_t Allowed, int32_t Slot) {
 }
 
 int32_t PortBinder::choose(uint64_t Allowed, int32_t Slot) {
+  if (GroupsInTurn.appliesTo(Allowed))
+    return GroupsInTurn.choose(Ports, Allowed);
   if (int32_t Set = Alternating.find(Allowed); Set >= 0)
     return Alternating.choose(Ports, Set);
   switch (Policy) {
@@ -143,6 +153,7 @@ int32_t PortBinder::choose(uint64_t Allowed, int32_t Slot) {
 }
 
 void PortBinder::addTo(Fingerprint &F) const {
+  GroupsInTurn.addTo(F);
   Alternating.addTo(F);
   for (size_t Port = 0; Port < NumPorts; ++Port)
     F.add(int64_t(Ports.Bound[Port]) << 40 | int64_t(Ports.Used[Port]) << 20 | Ports.Leaving[Port]);

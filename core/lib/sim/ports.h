@@ -69,6 +69,29 @@ private:
   int32_t MaxImbalance;
 };
 
+/// µops for the ports of some groups (`groups_in_turn`) take these groups in turn, across cycles:
+/// each gets the next group behind that of the µop before it in which it can use a port, and there
+/// the least loaded port.
+///
+/// Measured on Zen 5, whose address generators are two groups, and only those of one of them load
+/// vectors: of two stores behind two such loads, the second one takes a generator from the loads.
+class GroupsInTurnRule {
+public:
+  explicit GroupsInTurnRule(const Pipeline &P) : Groups(P.GroupsInTurn) {
+    for (uint64_t Group : Groups)
+      All |= Group;
+  }
+
+  bool appliesTo(uint64_t Allowed) const { return (Allowed & ~All) == 0; }
+  int32_t choose(const PortCounts &Ports, uint64_t Allowed);
+  void addTo(Fingerprint &F) const { F.add(static_cast<int64_t>(Next)); }
+
+private:
+  std::vector<uint64_t> Groups;
+  uint64_t All = 0;
+  size_t Next = 0; ///< The group after that of the last µop.
+};
+
 /// Sandy Bridge and Ivy Bridge: even issue slots take the least used port (the first in case of a
 /// tie), odd slots the most used port (the last in case of a tie), according to the use before the
 /// cycle. If the use of the two differs by `ports_apart` or more, all slots take the least used
@@ -145,6 +168,7 @@ private:
   size_t NumPorts;
   PortCounts Ports;
   PortBinding Policy;
+  GroupsInTurnRule GroupsInTurn;
   AlternatingRule Alternating;
   SixPortRule SixPorts;
   EightPortRule EightPorts;
