@@ -374,17 +374,10 @@ class _Binder:
     def _uops_by_kind(self, i: Instruction, form: Form) -> list[tuple[int, int]]:
         """Return (port mask, kind) of a form's µops; ports and memory operands tell the kinds."""
         functions = self.model.functions
-        load = {ports for name, ports in functions.items() if name.startswith("load")}
-        data = functions.get("store_data", "")
+        load = self._ports_within({ports for name, ports in functions.items() if name.startswith("load")}, form)
         address = {functions.get("store_address", ""), functions.get("store_address_indexed", "")} - {""}
-        # An access that is wider than the core's takes several µops.
-        widest = self.parameters["memory_bits"] or 1 << 16
-        loads_left = sum(m.elements * max(1, -(-8 * m.size // widest)) for m in i.memory if m.load)
-        from_load = [cycles for (_, source), cycles in _Latencies(form).pairs.items() if source == "m"]
-        if from_load and not any(from_load) and form.retire_slots < sum(count for _, count in form.uops):
-            # Nothing is computed from what is loaded, so µops of one macro-operation on these ports load as well, such
-            # as those of a pair. Where sources count each µop by itself, they do not say what it does.
-            loads_left = max(loads_left, sum(count for ports, count in form.uops if ports in load))
+        data = self._ports_within({functions.get("store_data", "")} - {""}, form)
+        loads_left = self._load_uops(i, form, load)
         stores = any(m.store for m in i.memory)
         uops: list[tuple[int, int]] = []
         for ports, count in form.uops:
@@ -393,7 +386,7 @@ class _Binder:
                 if ports in load and loads_left:
                     loads_left -= 1
                     kind = b.UOP_LOAD
-                elif stores and ports == data:
+                elif stores and ports in data:
                     kind = b.UOP_STORE_DATA
                 elif stores and ports in address:
                     kind = b.UOP_STORE_ADDRESS
@@ -403,6 +396,22 @@ class _Binder:
                     kind = b.UOP_COMPUTE
                 uops.append((mask, kind))
         return uops
+
+    def _ports_within(self, sets: set[str], form: Form) -> set[str]:
+        """Return the sets of ports of a form's µops that are in `sets`, or else those that are part of one there."""
+        used = {ports for ports, _ in form.uops}
+        return used & sets or {ports for ports in used for whole in sets if not self.mask(ports) & ~self.mask(whole)}
+
+    def _load_uops(self, i: Instruction, form: Form, load: set[str]) -> int:
+        """Return the number of µops that load, of those on the ports `load`."""
+        # An access that is wider than the core's takes several µops.
+        widest = self.parameters["memory_bits"] or 1 << 16
+        loads = sum(m.elements * max(1, -(-8 * m.size // widest)) for m in i.memory if m.load)
+        from_load = [cycles for (_, source), cycles in _Latencies(form).pairs.items() if source == "m"]
+        if from_load and not any(from_load) and not any(m.store for m in i.memory):
+            # Nothing is computed from what is loaded, so all µops on these ports load, such as those of a pair.
+            loads = max(loads, sum(count for ports, count in form.uops if ports in load))
+        return loads
 
     def _with_fused_jump(self, uops: list[tuple[int, int]], n: int, form: Form) -> list[tuple[int, int]]:
         """Return the µops of an instruction that is fused with the n-th, a jump.

@@ -297,6 +297,11 @@ ProgramBuilder::collectOperands(const std::vector<ComputedResult> &Results) cons
         O.Class.first = std::max(O.Class.first, K.InputLatency[In]);
         ++O.Class.second;
       }
+  for (auto &[Key, O] : All)
+    if (O.Class.first == 0) {
+      O.Class.first = 1;
+      --O.Delay;
+    }
   return All;
 }
 
@@ -325,6 +330,9 @@ std::vector<ProgramBuilder::OperandClass> ProgramBuilder::planChain(const Operan
 /// need. Where there are more different classes than µops, the first µop takes all that are left,
 /// and starts before those operands arrive that it needs later. So chains through different
 /// operands take what was measured, and µops wait for ports when the hardware's do.
+///
+/// The latency of a loaded value that is a result as it is includes these µops, so that they start
+/// in the last cycle of the load.
 ///
 /// µops beyond the number of classes read what the first µop reads. They are younger, so that they
 /// do not keep the result waiting for a port.
