@@ -122,7 +122,8 @@ def _memory(model: MachineModel) -> Iterator[tuple[str, str]]:
     yield "Load latency", _by_class(p["load_latency"])
     yield "Store forwarding", _by_class(p["store_forward"])
     if p["store_commit_bytes"]:
-        yield "Stores to cache", f"an aligned block of {p['store_commit_bytes']} bytes per cycle"
+        apart = ", in cycles in which no load starts" if p["stores_stop_loads"] else ""
+        yield "Stores to cache", f"an aligned block of {p['store_commit_bytes']} bytes per cycle{apart}"
     if p["line_bytes"] and p["line_crossing_cycles"]:
         more = counted(p["line_crossing_cycles"], "cycle")
         yield "Line crossing", f"{more} more on the port of a load that crosses a {p['line_bytes']}-byte boundary"

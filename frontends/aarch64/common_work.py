@@ -49,7 +49,10 @@ _ELEMENTS = {16: "h", 32: "s", 64: "d"}
 def peak_forms(operation: PeakOperation, element: int, width: int) -> tuple[str, ...]:
     """Return forms of an operation, as described for `Isa.peak_forms`."""
     if operation in ("load", "store"):
-        return (f"{'ldr' if operation == 'load' else 'str'}/{'z' if width == SCALABLE else 'q'},[x]",)
+        if width == SCALABLE:
+            # The A64FX has fewer pipelines for `ldr` and `str`.
+            return ("ld1d/{z.d*1},p/z,[x]",) if operation == "load" else ("st1d/{z.d*1},p,[x]",)
+        return (f"{'ldr' if operation == 'load' else 'str'}/q,[x]",)
     letter, mnemonic = _ELEMENTS[element], _PEAK[operation]
     if width == element:
         scalar = ",".join([letter] * (4 if operation == "fma" else 3))

@@ -92,6 +92,7 @@ PIPELINE_PARAMETERS = {
     "store_commit_bytes": 0,
     "store_commit_most": 0,
     "store_commit_blocks": 1,
+    "stores_stop_loads": 0,
     "store_word_bytes": 0,
     "store_word_window": 0,
     "store_word_cycles": 0,
@@ -344,6 +345,7 @@ class Pipeline:
     store_commit_bytes: int
     store_commit_most: int
     store_commit_blocks: int
+    stores_stop_loads: int
     store_word_bytes: int
     store_word_window: int
     store_word_cycles: int

@@ -2,7 +2,7 @@
 
 The input is the manual as `pdftotext -layout` writes it. Its tables 16-1 to 16-3 (integer, SIMD, SVE) have a row for
 each variant of an instruction, in a notation that chapter 16 explains. A form gets figures if all rows that may be its
-variant agree. Loads and stores only get the number of µops, and integer instructions get nothing.
+variant agree. Loads and stores get µops and pipelines, and other integer instructions nothing.
 """
 
 from __future__ import annotations
@@ -32,6 +32,15 @@ _ROW = re.compile(
     r"(?P<latency>[\d(\[N]\S*(?: \S+)*)\s{2,}(?P<pipelines>\(?\s?[A-Z]\S*(?: \S+)*)(?:\s{2,}.*)?"
 )
 _PIPELINES = {"FL*": ("FLA", "FLB"), "FLA": ("FLA",), "FLB": ("FLB",), "PRX": ("PR",), "EX*": ("EXA", "EXB")}
+_ACCESS_PIPELINES = {
+    **{name: ports for name, ports in _PIPELINES.items() if name != "EX*"},
+    "EAG*": ("EAGA", "EAGB"),
+    "EAGA": ("EAGA",),
+    "EAGB": ("EAGB",),
+    "EXA": ("EXA",),
+    "EX*|EAG*": ("EAGA", "EAGB", "EXA", "EXB"),
+}
+"""Pipelines of loads and stores without vectors of addresses."""
 _BITS = "512"
 """Bits of the vectors, for rows that depend on them."""
 _ACCUMULATING = re.compile(r"f?n?ml[as]|fcmla|[su]dot|[su]ml[as]l2?")
@@ -51,6 +60,8 @@ class _Row(msgspec.Struct, frozen=True):
     uops: tuple[tuple[int, tuple[int, ...], tuple[str, ...]], ...]
     """Latency, the µops before that it waits for (1: the previous one), and pipelines; () for notations that are not
     read."""
+    flows: tuple[tuple[str, ...], ...]
+    """Pipelines of the parts of all µops of a load or store; () for notations that are not read."""
     blocking: str
     """E: the next instruction of this kind waits for this one; P: the pipeline does."""
 
@@ -75,9 +86,12 @@ def import_forms(request: ImportRequest) -> Imported:
         mnemonic, _, shapes = form.partition("/")
         existing = entries.get((), {})
         if "[x" in shapes or "[z" in shapes:
-            counts = {row.count for row in rows.get(mnemonic, ()) if _may_access(row, shapes)}
-            if len(counts) == 1 and existing:
-                result[form] = {(): {"source": default, **existing, "retire": counts.pop()}}
+            accesses = {(row.count, row.flows) for row in rows.get(mnemonic, ()) if _may_access(row, shapes)}
+            if len({count for count, _ in accesses}) == 1 and existing:
+                fields = {"source": default, **existing, "retire": min(accesses)[0]}
+                if len(accesses) == 1 and (flows := min(accesses)[1]):
+                    fields |= {"source": "fujitsu", "ports": port_usage(Counter(flows))}
+                result[form] = {(): fields}
             continue
         candidates = [row for row in rows.get(mnemonic, ()) if _may_be(row, shapes)]
         uses = {(row.uops, row.blocking) for row in candidates}
@@ -112,7 +126,18 @@ def _rows(text: str) -> Iterator[tuple[str, _Row]]:
             count = int(match["uops"])
             blocking = "".join(mark for mark in "EP" if mark in match["marks"])
             for name in names:
-                yield name, _Row(table, about, option, count, tuple(uops) if len(uops) == count else (), blocking)
+                yield (
+                    name,
+                    _Row(
+                        table,
+                        about,
+                        option,
+                        count,
+                        tuple(uops) if len(uops) == count else (),
+                        _flows(match["pipelines"]),
+                        blocking,
+                    ),
+                )
 
 
 def _uops(latency: str, pipelines: str) -> list[tuple[int, tuple[int, ...], tuple[str, ...]]]:
@@ -125,6 +150,12 @@ def _uops(latency: str, pipelines: str) -> list[tuple[int, tuple[int, ...], tupl
         before = tuple(int(n) for n in match[1].split(",")) if match[1] else ()
         result.append((int(match[2]), before, _PIPELINES[where]))
     return result
+
+
+def _flows(pipelines: str) -> tuple[tuple[str, ...], ...]:
+    """Return the pipelines of the parts of a load's or store's µops; () for notations that are not read."""
+    names = [name for uop in _expanded(pipelines.replace("| ", "|")) for name in uop.split(", ")]
+    return tuple(_ACCESS_PIPELINES[n] for n in names) if all(n in _ACCESS_PIPELINES for n in names) else ()
 
 
 def _expanded(cell: str) -> list[str]:
@@ -145,7 +176,8 @@ def _may_access(row: _Row, shapes: str) -> bool:
     if row.table == "sve":
         index = "vector" if ",z" in address else "scalar" if re.match(r",x", address) else "immediate"
         base = "scalar" if "[x" in shapes else "vector"
-        return " plus " not in row.about or row.about == f"{base} plus {index}"
+        whole = {"z": "vector", "p": "predicate"}[kind]
+        return row.about in (whole, f"{base} plus {index}") or not re.search(r" plus |^vector$|^predicate$", row.about)
     moves = "Post" if "]," in address else "Pre" if address.endswith("!") else ""
     given = "Post" if "Post" in row.option else "Pre" if "Pre-index" in row.option else ""
     kinds = {"register": ",x" in address or ",w" in address, "literal": False, "single": "[]" in registers}

@@ -134,6 +134,9 @@ class Parameters:
     """Most stores that go together; stores that reach into another block or fill one go alone. 0: no limit."""
     store_commit_blocks = Parameter(kind=whole(1), default=1, read_by=MEMORY, unit="blocks a cycle")
     """Blocks to which stores go in a cycle, if `store_commit_most` limits the stores."""
+    stores_stop_loads = Parameter(kind=FLAG, default=False, read_by=MEMORY)
+    """No load starts in a cycle in which a store goes to the first-level cache, which takes either (it needs
+    `store_commit_bytes`)."""
     store_word_bytes = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="bytes")
     """Size of the words in a block (`store_commit_bytes`): a store of only some bytes of a word goes to the cache
     `store_word_cycles` later if another store wrote to this word in the last `store_word_window` cycles. 0: no

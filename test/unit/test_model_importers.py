@@ -218,6 +218,9 @@ FADDA   <V> = D   128   3   ✓   9 / 6 / [1,2]9   FL* / FLA / FL*   1
                     512   15   ✓   9 / 6 / ([1,2]9 / [2]6) x 6 / [1,2]9   FL* / FLA / (FL* / FLA) x 6 / FL*
 REV (predicate)   1   3   PRX
 REV (vector)   1   6   FLA
+STR (predicate)   1   NA, NA   EAGA, PRX   1   1
+STR (vector)   1   NA, NA   EAGA, FLA   1   1
+LD1D (vector plus immediate)   1   4+Pipe(11, 2)   FLA + Pipe((EAGA & EAGB), 2)   4   1
 """
 
 
@@ -232,11 +235,14 @@ def test_rows_of_fujitsus_manual(tmp_path: Path) -> None:
         "rev/z.d,z.d": "0<1:1",
         "stp/x,x,[x],#": "a<a:1 M<0:0",
         "stp/x,x,[x,#]": "M<0,1:0",
+        "str/z,[x]": "M<0:0",
+        "ld1d/{z.d*1},p/z,[z.d,#]": "0<m:0",
     }
     model = tmp_path / "core.toml"
     model.write_text(
         'format = 1\nname = "core"\nisa = "aarch64"\nsource = "llvm"\n'
-        '[sources]\nllvm = "x"\nfujitsu = "x"\n[ports]\nnames = ["FLA", "FLB", "PR"]\n[forms]\n'
+        '[sources]\nllvm = "x"\nfujitsu = "x"\n'
+        '[ports]\nnames = ["FLA", "FLB", "PR", "EXA", "EXB", "EAGA", "EAGB"]\n[forms]\n'
         + "".join(
             f'"{form}" = {{ ports = "1*PR", retire = 9, latency = "{pairs}" }}\n' for form, pairs in forms.items()
         )
@@ -253,8 +259,15 @@ def test_rows_of_fujitsus_manual(tmp_path: Path) -> None:
         "fcvtzs/w,d": {"ports": "1*PR", "retire": 9, "latency": "0<1:1"},
         "fadda/d,p,d,z.d": {"ports": "7*FLA+8*FLAB", "retire": 15, "latency": "0<1,2,3:72", **own},
         "rev/z.d,z.d": {"ports": "1*FLA", "retire": 1, "latency": "0<1:6", **own},
-        "stp/x,x,[x],#": {"ports": "1*PR", "retire": 3, "latency": "a<a:1 M<0:0"},
-        "stp/x,x,[x,#]": {"ports": "1*PR", "retire": 2, "latency": "M<0,1:0"},
+        "stp/x,x,[x],#": {
+            "ports": "2*EAGAB+1*p(EAGA|EAGB|EXA|EXB)+2*EXA",
+            "retire": 3,
+            "latency": "a<a:1 M<0:0",
+            **own,
+        },
+        "stp/x,x,[x,#]": {"ports": "2*EAGAB+2*EXA", "retire": 2, "latency": "M<0,1:0", **own},
+        "str/z,[x]": {"ports": "1*EAGA+1*FLA", "retire": 1, "latency": "M<0:0", **own},
+        "ld1d/{z.d*1},p/z,[z.d,#]": {"ports": "1*PR", "retire": 1, "latency": "0<m:0"},
     }
 
 

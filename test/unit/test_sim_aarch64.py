@@ -13,7 +13,7 @@ from incc.core import analyze, simulate
 from incc.frontends.aarch64.decode import decode
 from incc.frontends.kernel import KernelCode
 from incc.models.binding.bind import bind
-from incc.models.binding.bound import FUSED_INTO_PREVIOUS, BoundKernel
+from incc.models.binding.bound import FUSED_INTO_PREVIOUS, UOP_LOAD, UOP_STORE_DATA, BoundKernel
 from incc.models.loading import load
 
 
@@ -126,3 +126,24 @@ def test_chains_of_loads_take_their_latency_with_all_their_uops(core: str, load:
     walk = bound(core, load, "add x0, x0, x2")
     latency = analyze(walk).latency_bound
     assert 4 <= latency <= simulate(walk).cycles_per_iteration < latency + Fraction(1, 10)
+
+
+def test_the_a64fx_writes_a_store_or_starts_loads() -> None:
+    loads = [f"ldr q{n}, [x0, #{64 * n}]" for n in range(4)]
+
+    def copies(apart: int, **parameters: object) -> float:
+        stores = [f"str q{n}, [x1, #{apart * n}]" for n in range(4)]
+        return float(cycles("a64fx", *loads, *stores, "add x0, x0, #256", "cmp x0, x2", **parameters))
+
+    # Two cycles for four loads in two pipelines, and one for each block of 64 bytes that is written.
+    assert copies(64) == pytest.approx(6, rel=0.05)
+    assert copies(64, stores_stop_loads=False) == pytest.approx(4, rel=0.1)
+    # A block takes four stores, whose addresses take the two pipelines, too.
+    assert copies(16) == pytest.approx(4, rel=0.1)
+
+
+def test_the_a64fx_takes_stored_data_to_a_pipeline_of_their_kind() -> None:
+    kinds = bound("a64fx", "str q0, [x1], #16", "str x3, [x2]", "str z4, [x5]")
+    assert list(kinds.uop_kind)[: kinds.uop_start[3]].count(UOP_STORE_DATA) == 3
+    loads = bound("a64fx", "ldr z0, [x1]", "ldr d1, [x2], #8")
+    assert list(loads.uop_kind)[: loads.uop_start[2]].count(UOP_LOAD) == 2

@@ -85,6 +85,7 @@ void Backend::leaveQueue() {
 
 void Backend::startUops(int64_t Cycle) {
   Loads.cycle(Cycle);
+  Units.newCycle(Stores.isWriting(Cycle));
   if (InOrder)
     InProgramOrder.cycle(Cycle, [&](int32_t N) {
       start(N, Cycle, P.Uops[static_cast<size_t>(Pool[N].Static)].Stage);

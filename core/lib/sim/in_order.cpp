@@ -69,7 +69,7 @@ bool ProgramOrder::tryToBind(DynUop &Dyn, int64_t Cycle) const {
     return false;
   if (UnlimitedPorts)
     return true;
-  if (!Units.isResourceFree(Static, Cycle))
+  if (!Units.isResourceFree(Static, Cycle) || !Units.isCacheFree(Static))
     return false;
   for (uint64_t Left = Static.Ports; Left != 0; Left &= Left - 1)
     if (int32_t Port = std::countr_zero(Left); Units.isPortFree(Port, Cycle)) {

@@ -6,7 +6,8 @@
 // A store has an entry of the store buffer from its issue until it is written to
 // the first-level cache. Stores are written after they have retired, in program
 // order; how many cycles the stores of an instruction take on that way is worked
-// out before the run (store_commits.h).
+// out before the run (store_commits.h). On some cores, no load starts in a cycle in
+// which a store is written (`stores_stop_loads`).
 //
 // A full buffer stalls the renamer.
 //
@@ -116,7 +117,8 @@ public:
   /// Sends an instruction's stores to the cache, after those that are on their way. They take
   /// `CommitCycles`. `RewriteDistance` is that of the first block (see PartialWordRule).
   void retire(int64_t Cycle, int32_t Stores, int32_t CommitCycles, int32_t RewriteDistance) {
-    FreeAt = std::max(FreeAt, Cycle);
+    if (FreeAt < Cycle)
+      FreeAt = IdleUntil = Cycle;
     FreeAt += PartialWords.delay(FreeAt + 1, RewriteDistance);
     PartialWords.write(FreeAt, CommitCycles);
     FreeAt += CommitCycles;
@@ -127,6 +129,8 @@ public:
     for (; !Committing.empty() && Committing.front().first <= Cycle; Committing.pop_front())
       Used -= Committing.front().second;
   }
+  /// Returns true if a store is written in the current cycle.
+  bool isWriting(int64_t Cycle) const { return IdleUntil < Cycle && Cycle <= FreeAt; }
   int32_t used() const { return Used; }
   int32_t capacity() const { return Capacity; }
   void addTo(Fingerprint &F) const;
@@ -134,7 +138,8 @@ public:
 private:
   int32_t Capacity, Used = 0;
   PartialWordRule PartialWords;
-  int64_t FreeAt = 0; ///< The cycle at whose end the way to the cache is free.
+  int64_t FreeAt = 0;    ///< The cycle at whose end the way to the cache is free.
+  int64_t IdleUntil = 0; ///< The last cycle in which nothing was written.
   std::deque<std::pair<int64_t, int32_t>> Committing; ///< When stores arrive, and how many.
 };
 

@@ -63,10 +63,11 @@ std::span<const int32_t> OldestFirst::portsToServe() {
   return {ServingOrder.data(), Count};
 }
 
-/// Returns true if a µop finds its resource, its cache banks and its shares of the cycle free.
+/// Returns true if a µop finds its resource, the cache and its banks, and its shares of the cycle
+/// free.
 bool OldestFirst::findsUnitsFree(int32_t N, int64_t Cycle) const {
   const Uop &U = staticOf(N);
-  if (!Units.isResourceFree(U, Cycle))
+  if (!Units.isResourceFree(U, Cycle) || !Units.isCacheFree(U))
     return false;
   bool CrossesLine = P.crossesLine(U, Pool[N].Iteration);
   return Units.areSharesFree(U, CrossesLine, Cycle) &&

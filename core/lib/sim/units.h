@@ -8,6 +8,8 @@
 //                    the port continues with other µops;
 //   a pipe           where more ports than pipes lead to a unit (SharedPipes);
 //   its cache banks  for a load (cache_banks.h);
+//   the cache        for a load on cores that write stores in other cycles
+//                    (`stores_stop_loads`);
 //   its shares       for a µop on wide vectors (wide_vectors.h).
 //
 //===----------------------------------------------------------------------===//
@@ -78,7 +80,8 @@ public:
   explicit ExecutionUnits(const Program &P)
       : NumColumns(static_cast<size_t>(P.K.NumColumns)), Pipes(P.P), Banks(P.P, P.Banks),
         WideVectors(P.P), CrossingCycles(P.K.LineCrossingCycles),
-        CrossingTakesPipes(P.P.CrossingTakesPipes != 0), IsWorst(P.K.LinePlaces == WorstPlace) {}
+        CrossingTakesPipes(P.P.CrossingTakesPipes != 0), StoresStopLoads(P.P.StoresStopLoads != 0),
+        IsWorst(P.K.LinePlaces == WorstPlace) {}
 
   bool isPortFree(int32_t Port, int64_t Cycle) const {
     return PortFreeAt[static_cast<size_t>(Port)] <= Cycle;
@@ -88,6 +91,8 @@ public:
     return U.Resource < 0 || ResourceFreeAt[static_cast<size_t>(U.Resource)] <= Cycle;
   }
   bool isPipeFree(const Uop &U, int64_t Cycle) const { return Pipes.isFree(U.PipeSet, Cycle); }
+  /// Returns true unless the µop is a load and the cache takes a store instead.
+  bool isCacheFree(const Uop &U) const { return !LoadsWait || U.Kind != UopKind::Load; }
   bool areBanksFree(LoadBanks Load, bool CrossesLine, int64_t Cycle) const {
     return Banks.areFree(Load, CrossesLine, Cycle);
   }
@@ -96,6 +101,8 @@ public:
     return WideVectors.isFree(sharesOf(U, CrossesLine), Cycle);
   }
 
+  /// Begins a cycle. `StoresWrite`: the cache takes a store in it.
+  void newCycle(bool StoresWrite) { LoadsWait = StoresWrite && StoresStopLoads; }
   void takeBanks(LoadBanks Load, bool CrossesLine, int64_t Cycle) {
     Banks.take(Load, CrossesLine, Cycle);
   }
@@ -141,8 +148,9 @@ private:
   CacheBanks Banks;
   WideVectorRule WideVectors;
   int32_t CrossingCycles;
-  bool CrossingTakesPipes;
-  bool IsWorst; ///< Arrays are at the worst places.
+  bool CrossingTakesPipes, StoresStopLoads;
+  bool LoadsWait = false; ///< No load starts in this cycle.
+  bool IsWorst;           ///< Arrays are at the worst places.
   std::array<int64_t, 64> PortFreeAt{}, ResourceFreeAt{};
 };
 
