@@ -643,7 +643,7 @@ class AnalysisOptions(TypedDict, total=False):
     cores: int
     """With `data`: the number of cores that run the kernel, each on its own data (default: 1)."""
     let: Mapping[str, int]
-    """Values of 64-bit registers at the start of the loops, such as {"rsi": 8000} (default: none)."""
+    """Values of variables or 64-bit registers at the start of the loops, such as {"n": 1000} (default: none)."""
     trip: int | str
     """Also predict whole calls with these iterations of loops, 27 or "inner=27,outer=1000"; "" (default): do not."""
 
@@ -788,7 +788,7 @@ def _of_source(path: str, settings: Settings) -> Report:
     from incc.driver.pipeline import analyze_unit, with_likely_regions
     from incc.driver.sources import compiled_source
 
-    unit, note = compiled_source(path, settings.core.mcpu, remarks=True)
+    unit, note = compiled_source(path, settings.core.mcpu, True, settings.kernel.names_values)
     return Report(_Results([analyze_unit(unit, with_likely_regions(unit, settings))]), 0, [note])
 
 
@@ -973,7 +973,7 @@ def _data(text: str) -> tuple[str | int, ...]:
 
 def _let(values: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     if not isinstance(values, Mapping) or not all(isinstance(value, int) for value in values.values()):
-        raise ValueError(f"let must be integers by the names of registers, not {values!r}")
+        raise ValueError(f"let must be integers by the names of variables or registers, not {values!r}")
     return tuple(values.items())
 
 

@@ -144,7 +144,7 @@ def compare(
         assembly: Include instructions and their correspondence.
         data: Compare loops whose data are in this level, or of this size: "L2", "64M"; "" for L1.
         cores: With `data`: the number of cores that run the loops of code, each on its own data.
-        let: Values of 64-bit registers at the start of the loops of code, such as {"rsi": 8000}.
+        let: Values of variables or 64-bit registers at the start of the loops of code, such as {"n": 1000}.
 
     Returns:
         The comparison.

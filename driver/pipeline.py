@@ -32,7 +32,7 @@ from incc.frontends.asm.regions import (
 )
 from incc.frontends.foreign import unreadable
 from incc.frontends.isa import DecodeError, detect, isa
-from incc.frontends.kernel import KernelCode, LeftOut, MadeObject, Region, SourceLocation
+from incc.frontends.kernel import KernelCode, LeftOut, MadeObject, Region, SourceLocation, with_values
 from incc.frontends.marks import Mark
 from incc.frontends.unit import Unit
 from incc.models import loading
@@ -356,7 +356,12 @@ def select(unit: Unit, parsed: Assembly, scope: Scope) -> Selection:
 
 
 def decode_unit(
-    unit: Unit, parsed: Assembly, regions: Sequence[Region], markers: bool = True, checked: Sequence[int] = ()
+    unit: Unit,
+    parsed: Assembly,
+    regions: Sequence[Region],
+    markers: bool = True,
+    checked: Sequence[int] = (),
+    variables: bool = False,
 ) -> list[KernelCode]:
     """Decode the kernels of a unit's regions, laid out as in the executed code.
 
@@ -366,6 +371,7 @@ def decode_unit(
         regions: The regions to decode.
         markers: Remove instructions that are markers.
         checked: Lines whose undecodable instructions are reported with the first kernel.
+        variables: Name the variables that hold values with which kernels are entered.
 
     Raises:
         AnalysisError: The assembler or decoder failed.
@@ -376,10 +382,18 @@ def decode_unit(
     try:
         text = without_byte_markers(parsed, unit.assembly) if markers else unit.assembly
         before = code_before(parsed, regions)
+        names = None
+        if variables and parsed.debug:
+            from incc.frontends.objects.variables import TextVariables
+
+            names = TextVariables(parsed, unit.assembly)
+            wanted = names.registers(regions)
+            before = [replace(code, wanted=w) if code else None for code, w in zip(before, wanted, strict=True)]
         made = MadeObject(unit.made, partial(place, parsed)) if unit.made and text == unit.assembly else None
-        return isa(parsed.isa).decode_regions(
+        kernels = isa(parsed.isa).decode_regions(
             text, regions, unit.assembly_file, before=before, checked=checked, trusted=unit.reads_files, made=made
         )
+        return names.named(kernels) if names else kernels
     except DecodeError as error:
         raise AnalysisError(str(error)) from error
 
@@ -438,9 +452,10 @@ def analyze_marked(
     if settings.scope.regions == "llvm-mca":
         decoded = _with_the_rest(unit, parsed, regions)
     else:
-        decoded = decode_unit(unit, parsed, [*regions, *paths])
+        decoded = decode_unit(unit, parsed, [*regions, *paths], variables=settings.kernel.names_values)
     kernels, on_paths = decoded[: len(regions)], iter(decoded[len(regions) :])
     kernels = _with_line_names(kernels, parsed, unit.source)
+    kernels = _with_marked_values(kernels, marked, settings.kernel)
     if settings.core.lacking:
         choice = _with_lacking(choice, settings.core.mcpu, kernels)
     model = choice.model
@@ -491,6 +506,20 @@ def analyze_marked(
 
         result = replace(result, control_flow=tuple(functions(parsed, regions)))
     return result
+
+
+def _with_marked_values(
+    kernels: Sequence[KernelCode], marked: MarkedSelection | None, settings: KernelSettings
+) -> list[KernelCode]:
+    """Return kernels with the values that marks give to registers and variables; those of the settings come first."""
+    if marked is None:
+        return list(kernels)
+    given = dict(settings.let)
+    values = [{name: value for n in numbers for name, value in marked.marks[n].let} for numbers in marked.of]
+    return [
+        with_values(kernel, {name: value for name, value in of_kernel.items() if name not in given})
+        for kernel, of_kernel in zip(kernels, values, strict=True)
+    ]
 
 
 def _with_calls(
@@ -717,6 +746,10 @@ def analyze_code(
     if code.kernels and code.isa != model.isa:
         what = f"{code.isa} code, but {model.name} is an {model.isa} core"
         raise AnalysisError(f"{unit.source or unit.assembly_file}: {what}")
+    if code.sources and settings.kernel.names_values:
+        from incc.frontends.objects.variables import with_variables_of_object
+
+        code = replace(code, kernels=with_variables_of_object(code.kernels, code.sources))
     most = settings.limits.instructions
     fit = [len(kernel.instructions) <= most for kernel in code.kernels]
     left_out = [*code.left_out]

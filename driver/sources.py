@@ -58,7 +58,7 @@ def source_commands(name: str, mcpu: str) -> list[CompilerCommand]:
     ]
 
 
-def compiled_source(name: str, mcpu: str, remarks: bool = False) -> tuple[Unit, str]:
+def compiled_source(name: str, mcpu: str, remarks: bool = False, variables: bool = False) -> tuple[Unit, str]:
     """Compile a source, and return its unit and a note on the command.
 
     The compiler and its flags are those of CC and CFLAGS, CXX and CXXFLAGS, or FC and FFLAGS; the default is -O3 with
@@ -68,6 +68,7 @@ def compiled_source(name: str, mcpu: str, remarks: bool = False) -> tuple[Unit, 
         name: The source.
         mcpu: The cores of the analysis, of which the code is for the first.
         remarks: Let the unit have the compiler's remarks on loops.
+        variables: Let the unit have debug information on variables.
 
     Raises:
         AnalysisError: The source cannot be compiled.
@@ -77,14 +78,16 @@ def compiled_source(name: str, mcpu: str, remarks: bool = False) -> tuple[Unit, 
     problems: list[str] = []
     for command in source_commands(name, mcpu):
         problems = []
-        for unit in units_of(command, problems, remarks):
+        for unit in units_of(command, problems, remarks, variables):
             # The analysis is for the host, unless cores are named.
             return replace(unit, cpu=""), f"{name}: compiled by {shlex.join(command.words)}"
     raise AnalysisError(problems[0] if problems else f"{name}: the compiler makes no assembly of it")
 
 
-def units_of(command: CompilerCommand, problems: list[str], remarks: bool = False) -> list[Unit]:
-    """Return a command's compilation units, with the compiler's remarks if `remarks`. Failures go to `problems`."""
+def units_of(
+    command: CompilerCommand, problems: list[str], remarks: bool = False, variables: bool = False
+) -> list[Unit]:
+    """Return a command's compilation units, as `compiled_source` does. Failures go to `problems`."""
     if command.problem:
         problems.append(f"{command.file}: {command.problem}")
         return []
@@ -99,7 +102,9 @@ def units_of(command: CompilerCommand, problems: list[str], remarks: bool = Fals
         problems.append(f"{command.file}: not analysed: {error}")
         return []
     processes = Processes(command.folder, b"", None)
-    compilation = Compilation(compiler, words[1:], environment, processes, command.folder, remarks=remarks)
+    compilation = Compilation(
+        compiler, words[1:], environment, processes, command.folder, remarks=remarks, variables=variables
+    )
     with _terminated_in_order():
         try:
             return compilation.assembly_alone()

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from incc.frontends.kernel import Inlined, KernelCode, LeftOut, RegionKind, Relocation, SourceLocation
+from incc.frontends.kernel import Inlined, KernelCode, LeftOut, RegionKind, Relocation, SourceLocation, Variable
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +56,12 @@ class DebugInformation(Protocol):
         """Return the functions inlined at each of these addresses, outermost first.
 
         The result is None if there is no debug information of functions.
+        """
+
+    def variables(self, addresses: Iterable[int]) -> dict[int, tuple[Variable, ...]]:
+        """Return the variables and parameters of the functions at each of these addresses, those of outer scopes first.
+
+        Addresses without variables are left out.
         """
 
 

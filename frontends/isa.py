@@ -256,6 +256,8 @@ class Isa:
     """Its markers that are made of instructions."""
     machine: ObjectSigns
     """Its signs in object files."""
+    debug_registers: tuple[str, ...]
+    """The roots of its general-purpose registers by their numbers in debug information (DWARF)."""
     branch_words: frozenset[str]
     """The mnemonics of branches, and the prefixes that may precede one.
 

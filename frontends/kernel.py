@@ -52,6 +52,27 @@ class Inlined(msgspec.Struct, frozen=True):
     """File and line of the call that it replaces."""
 
 
+class Variable(msgspec.Struct, frozen=True):
+    """A variable of the source at an address of the code."""
+
+    entry: int
+    """A number that tells variables of one name apart."""
+    name: str
+    place: VariablePlace | None
+    """None if it is elsewhere, or nowhere."""
+
+
+class VariablePlace(msgspec.Struct, frozen=True):
+    """The place of a variable's value."""
+
+    register: int
+    """The number, as of debug information, of the register that holds it, or of the one that addresses it in memory."""
+    displacement: int | None = None
+    """Bytes from the address in the register to the variable in memory; None if the register holds it."""
+    earlier: bool = False
+    """The register held it when the function was called."""
+
+
 class LineSet:
     """A set of lines as the bits of a number.
 
@@ -221,6 +242,8 @@ class Before(msgspec.Struct, frozen=True):
     """For each block those from which it is entered, -1 for one that is not listed (the caller, or too far away)."""
     entering: tuple[int, ...]
     """The blocks from which control first reaches the loop's first instruction, or -1 as in `predecessors`."""
+    wanted: tuple[str, ...] = ()
+    """The registers whose values at entry are wanted besides those of addresses."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -360,6 +383,37 @@ class Affine(msgspec.Struct, frozen=True):
     """The constant grows with the length of vectors (`with_vectors`)."""
 
 
+Value = tuple[tuple[tuple[str, int], ...], int]
+"""A sum modulo 2^64: (unknown, coefficient) pairs sorted by unknown, and a constant."""
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The place of an unknown value (`KernelCode.entry`) where it comes from."""
+
+    unknown: str
+    register: str
+    """The root of the register that holds it, or of the one that addresses it in memory; "" for a symbol."""
+    displacement: int | None
+    """Bytes from the address in the register to the value in memory; None if the register holds the value."""
+    symbol: str
+    """The symbol of the memory that it is loaded from, "" for none."""
+    line: Count
+    """The line of an assembly text."""
+    address: Count
+    """In an object, the address at which it is there, as of `Section.debug_address`."""
+    after: bool = False
+    """It is there after the instruction on the line, not before."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """The values of registers when a loop is entered (`KernelCode`)."""
+
+    values: tuple[Affine, ...] = ()
+    products: Mapping[str, tuple[str, str]] = {}
+    origins: tuple[Origin, ...] = ()
+    held: Mapping[str, str] = {}
+
+
 class Arithmetic(msgspec.Struct, frozen=True, kw_only=True):
     """Arithmetic on vector registers."""
 
@@ -490,6 +544,16 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
 
     Their `terms` are names of unknown values instead of registers; equal names are equal values.
     """
+    products: Mapping[str, tuple[str, str]] = {}
+    """The unknown values whose product is one in `entry`, or in another product."""
+    origins: tuple[Origin, ...] = ()
+    """The places of unknown values in `entry` and `products`, by which debug information names them."""
+    held: Mapping[str, str] = {}
+    """The unknown value, if it is one, that a register holds when the kernel is entered, as far as it was searched for;
+    "" for a sum."""
+    variables: Mapping[str, str] = {}
+    """The unknown values that variables of the source hold when the loop starts, by the variables' names,
+    as far as they were searched for."""
     alignment_unit: int = 64
     """The alignment of its section, at most 64."""
     restarts: frozenset[str] = frozenset()
@@ -531,9 +595,40 @@ def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
 
 
 def with_values(kernel: KernelCode, values: Mapping[str, int]) -> KernelCode:
-    """Return a kernel that is entered with these values in registers, by their roots."""
-    known = [Affine(root, (), value) for root, value in values.items()]
-    return replace(kernel, entry=(*[entry for entry in kernel.entry if entry.target not in values], *known))
+    """Return a kernel that is entered with these values in registers, by their roots, or in variables of the source."""
+    held = {unknown: values[name] for name, unknown in kernel.variables.items() if name in values}
+    registers = {name.lower(): value for name, value in values.items() if name not in kernel.variables}
+    entries = []
+    for entry in kernel.entry:
+        if entry.target not in registers:
+            terms, constant = _evaluated((entry.terms, entry.constant), held, kernel.products)
+            entries.append(replace(entry, terms=terms, constant=constant))
+    return replace(kernel, entry=(*entries, *[Affine(root, (), value) for root, value in registers.items()]))
+
+
+def _evaluated(value: Value, held: Mapping[str, int], products: Mapping[str, tuple[str, str]]) -> Value:
+    """Return a value in which the unknowns in `held` are known, and so are products of those."""
+    terms, constant = value
+    total: dict[str, int] = {}
+    for unknown, times in terms:
+        known_terms, known_constant = _known(unknown, held, products)
+        constant += times * known_constant
+        for name, factor in known_terms:
+            total[name] = total.get(name, 0) + times * factor
+    kept = tuple([(name, factor) for name, factor in sorted(total.items()) if factor])
+    return kept, (constant + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _known(unknown: str, held: Mapping[str, int], products: Mapping[str, tuple[str, str]]) -> Value:
+    """Return what is known of an unknown value, as `_evaluated` does."""
+    if unknown in held:
+        return (), held[unknown]
+    if unknown in products:
+        (terms, constant), (other_terms, other_constant) = (_known(each, held, products) for each in products[unknown])
+        if not terms or not other_terms:
+            times = constant if not terms else other_constant
+            return tuple([(name, times * factor) for name, factor in terms or other_terms]), constant * other_constant
+    return ((unknown, 1),), 0
 
 
 def _with_vectors(i: Instruction, times: int) -> Instruction:

@@ -14,11 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.asm.before import before_loops
-from incc.frontends.asm.entry import Blocks, Convention, Follower, entry_values, with_steps
+from incc.frontends.asm.entry import Blocks, Convention, Follower, entry_of, with_steps
 from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.asm.pace import Pace, pace
 from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Section, Span
+from incc.frontends.isa import is_padding
 from incc.frontends.jump_tables import JumpTables, TableReader
 from incc.frontends.kernel import (
     CodeSpan,
@@ -97,7 +98,12 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
     def address(line: int) -> str:
         return _address(code.instruction(line - 1), of_isa.convention.stack[0])
 
-    befores = before_loops(regions, lambda: graphs, listing.places, lambda n: False, None if paces else address)
+    def does_nothing(n: int) -> bool:
+        return is_padding(code.instruction(n).mnemonic)
+
+    befores = before_loops(
+        regions, lambda: graphs, listing.places, lambda n: False, None if paces else address, lambda: does_nothing
+    )
     unit = min(64, section.alignment)
     blocks = Blocks(code.statement, of_isa.convention)
     kernels = []
@@ -109,6 +115,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
         follower = None if before is None else Follower(before, blocks)
         chosen = with_steps(chosen, follower) if follower and of_isa.convention.of_elements else chosen
         paced = pace(chosen, follower) if follower and paces else Pace(0)
+        entry = entry_of(chosen, follower, start - section.address)
         kernels.append(
             KernelCode(
                 name=name,
@@ -117,7 +124,10 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
                 instructions=of_isa.finished(chosen),
                 is_loop=True,
                 alignment=chosen[0].offset % unit,
-                entry=entry_values(chosen, follower) if follower else (),
+                entry=entry.values,
+                products=entry.products,
+                origins=entry.origins,
+                held=entry.held,
                 alignment_unit=unit,
                 spans=_spans(code, region),
                 base=section.address + code.start_of(code.offsets[region.runs[0][1] - 1]),

@@ -49,6 +49,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """The cores that it is for, none for the cores of the analysis."""
     trip: str = ""
     """Trip counts of a call that is to be predicted (`frontends.asm.call_path.parse_trips`), "" for none."""
+    let: tuple[tuple[str, int], ...] = ()
+    """(register or variable of the source, value) of those whose values at the start of the loop are known."""
     expected: tuple[MarkCondition, ...] = ()
 
 
@@ -100,7 +102,9 @@ def marks_of(text: str, file: str) -> tuple[list[Mark], list[MarkError]]:
         mark = Mark(
             file=file, line=line, column=column, first_line=first_line, first_column=first_column, last_line=last_line
         )
-        marks.append(replace(mark, name=clauses.name, mcpu=clauses.mcpu, trip=clauses.trip, expected=expected))
+        marks.append(
+            replace(mark, name=clauses.name, mcpu=clauses.mcpu, trip=clauses.trip, let=clauses.let, expected=expected)
+        )
     return marks, errors
 
 
@@ -119,11 +123,12 @@ class _Clauses(msgspec.Struct, frozen=True):
     name: str
     mcpu: tuple[str, ...]
     trip: str
+    let: tuple[tuple[str, int], ...]
     expected: tuple[tuple[str, int], ...]
     """Conditions with their offsets in the comment."""
 
 
-_CLAUSES = ("name", "mcpu", "trip", "expect")
+_CLAUSES = ("name", "mcpu", "trip", "let", "expect")
 _WORD = re.compile(r"[\w.+-]+")
 
 
@@ -137,6 +142,7 @@ def _read(comment: str, at: int) -> _Clauses:
     at = word.end()
     name = trip = ""
     mcpu: list[str] = []
+    let: list[tuple[str, int]] = []
     expected: list[tuple[str, int]] = []
     while rest := re.compile(r"[\s,]*(?=\S)").match(comment, at, end):
         at = rest.end()
@@ -145,10 +151,10 @@ def _read(comment: str, at: int) -> _Clauses:
         clause = re.compile(r"(\w+)\s*\(").match(comment, at, end)
         if not clause:
             raise _MarkSyntaxError(
-                f"{comment[at:end].split()[0]!r} is none of name(…), mcpu(…), trip(…) and expect(…)", at
+                f"{comment[at:end].split()[0]!r} is none of name(…), mcpu(…), trip(…), let(…) and expect(…)", at
             )
         if clause[1] not in _CLAUSES:
-            likely = suggestion(clause[1], _CLAUSES, otherwise="; there are name, mcpu, trip and expect")
+            likely = suggestion(clause[1], _CLAUSES, otherwise="; there are name, mcpu, trip, let and expect")
             raise _MarkSyntaxError(f"no {clause[1]!r} in a mark{likely}", at)
         closing = next((i for i, depth in parentheses(comment, clause.end(), end) if depth < 0), -1)
         if closing < 0:
@@ -168,13 +174,19 @@ def _read(comment: str, at: int) -> _Clauses:
             name = value
         elif clause[1] == "trip":
             trip = _trip(value, begin)
+        elif clause[1] == "let":
+            let += _values(inside, clause.end())
         else:
-            for core in re.split(r"[\s,]+", value):
-                if not _WORD.fullmatch(core):
-                    raise _MarkSyntaxError(f"{core!r} is not the name of a core", begin)
-                mcpu.append(core)
+            mcpu += _cores(value, begin)
         at = closing + 1
-    return _Clauses(name, tuple(dict.fromkeys(mcpu)), trip, tuple(expected))
+    return _Clauses(name, tuple(dict.fromkeys(mcpu)), trip, tuple(let), tuple(expected))
+
+
+def _cores(text: str, at: int) -> list[str]:
+    cores = re.split(r"[\s,]+", text)
+    if wrong := next((core for core in cores if not _WORD.fullmatch(core)), None):
+        raise _MarkSyntaxError(f"{wrong!r} is not the name of a core", at)
+    return cores
 
 
 def _trip(text: str, at: int) -> str:
@@ -185,6 +197,35 @@ def _trip(text: str, at: int) -> str:
     except ValueError as error:
         raise _MarkSyntaxError(f"trip {error}", at) from error
     return text
+
+
+def _values(text: str, at: int) -> list[tuple[str, int]]:
+    """Return the values in a clause whose text begins at `at`, such as "n = 8000, m = 100"."""
+    values = []
+    for part in text.split(","):
+        try:
+            values.append(parse_value(part))
+        except ValueError as error:
+            raise _MarkSyntaxError(f"let {error}", at + len(part) - len(part.lstrip())) from error
+        at += len(part) + 1
+    return values
+
+
+def parse_value(text: str) -> tuple[str, int]:
+    """Return a register or variable with its value, such as "rsi=8000"; numbers of 64 bits wrap around.
+
+    Raises ValueError, whose message continues a sentence about the text.
+    """
+    name, _, value = (part.strip() for part in text.partition("="))
+    try:
+        number = int(value, 0)
+        if not re.fullmatch(r"[^\W\d]\w*", name) or not -(1 << 63) <= number < 1 << 64:
+            raise ValueError
+    except ValueError:
+        raise ValueError(
+            f"takes a register or variable and its value, such as rsi=8000, not {text.strip()!r}"
+        ) from None
+    return name, number - (number >> 63 << 64) if number > 0 else number
 
 
 def parentheses(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:

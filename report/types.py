@@ -1028,6 +1028,9 @@ class DataStream(msgspec.Struct, frozen=True, kw_only=True):
     lines."""
     neighbour: bool
     """True for new lines of an array that other accesses go through an unknown distance away, as in another row."""
+    apart: str
+    """This distance to the nearest of them in terms of the source's variables, such as "n elements"; empty if it
+    depends on other values."""
 
 
 class DataReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -1054,6 +1057,8 @@ class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     unknown: list[Index]
     """Instructions of which it is unknown which cache lines they move, or what that costs: nothing is predicted beyond
     L1."""
+    deciding: list[str]
+    """Variables of the source whose values decide which lines these instructions move, or how far apart rows are."""
     thrashing: list[str]
     """Sentences on streams that share few sets of L1."""
     configuration: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from incc.core import Analysis, Bounds, Event, Simulation, StartedUop
 from incc.core.altered import UNALTERED, AlteredCore, alter
 from incc.core.places import ArrayPlaces, place_arrays
 from incc.core.prediction import BoundName, bounds_of, limiting, predicted
+from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode, with_values, with_vectors
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN, BoundKernel
@@ -77,9 +78,14 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
     data: tuple[str | int, ...] = ()
     """Levels, or sizes of the data in bytes, whose predictions to show; they imply `beyond_l1`."""
     let: tuple[tuple[str, int], ...] = ()
-    """(register, value) of registers whose values at the start of the loop are known."""
+    """(register or variable of the source, value) of those whose values at the start of the loop are known."""
     cores: int = 1
     """The number of cores that run the kernel at the same time, each on its own data."""
+
+    @property
+    def names_values(self) -> bool:
+        """True if the analysis uses the variables of the source that hold values with which loops are entered."""
+        return bool(self.beyond_l1 or self.data or self.let)
 
 
 class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
@@ -248,7 +254,7 @@ def analyze_kernel(
             parts["waits"] = _waits(bound, len(kernel.instructions), known)
         except RuntimeError as error:
             notes.append(f"no waits: {error}")
-    notes += _unused_values(bound, settings)
+    notes += _unused_values(kernel, bound, settings)
     if (settings.beyond_l1 or settings.data) and settings.steady:
         cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
         parts["data"] = _data(kernel, bound, model, cycles, bounds, settings, notes)
@@ -265,10 +271,19 @@ def _as_set(kernel: KernelCode, model: MachineModel, settings: KernelSettings) -
     return with_values(kernel, dict(settings.let)) if settings.let else kernel
 
 
-def _unused_values(bound: BoundKernel, settings: KernelSettings) -> list[str]:
-    """Return notes on registers whose values the settings give, and that no instruction uses."""
-    unused = [register for register, _ in settings.let if register not in bound.location_names]
-    return [f"no instruction uses a 64-bit register {register}, whose value was given" for register in unused]
+def _unused_values(kernel: KernelCode, bound: BoundKernel, settings: KernelSettings) -> Iterator[str]:
+    """Yield notes on values that the settings give and that the kernel does not use."""
+    registers = isa(kernel.isa).debug_registers
+    for name, _ in settings.let:
+        if name in kernel.variables or name.lower() in bound.location_names:
+            continue
+        if name.lower() in registers:
+            yield f"no instruction uses a 64-bit register {name.lower()}, whose value was given"
+        else:
+            yield (
+                f"no address is known to depend on a variable {name}, whose value was given; debug information (-g) "
+                "tells which do"
+            )
 
 
 def _data(

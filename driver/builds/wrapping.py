@@ -68,6 +68,7 @@ def run(
         without_lto=without_lto,
         remarks=options.report,
         marks=options.all()["marks"] != "ignore",
+        variables=options.report and options.all().settings().kernel.names_values,
     )
     job = _Job(options, compilation)
     if not (options.all()["--emit-marked"] or options.all()["keep-assembly"]):

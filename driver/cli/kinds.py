@@ -307,13 +307,12 @@ def _data(option: str, text: str) -> tuple[str | int, ...]:
 
 
 def _let(option: str, text: str) -> tuple[str, int]:
-    """Parse the value of a register, such as rsi=8000 or x1=-0x10; 64 bits of which the highest is set are negative."""
-    register, equals, value = text.partition("=")
-    sign = -1 if value.strip().startswith("-") else 1
-    number = integer(value.strip().removeprefix("-"))
-    if not equals or not register.strip().isalnum() or number is None or number >> (64 if sign > 0 else 63):
-        raise UsageError(f"{option} takes a register and its value, such as rsi=8000, not {text!r}")
-    return register.strip().lower(), sign * number - (number >> 63 << 64)
+    from incc.frontends.marks import parse_value
+
+    try:
+        return parse_value(text)
+    except ValueError as error:
+        raise UsageError(f"{option} {error}") from error
 
 
 def _minutes(option: str, text: str) -> float:

@@ -59,9 +59,9 @@ CORES = Option(
     sets="kernel.cores",
 )
 LET = Option(
-    "--let REGISTER=VALUE",
+    "--let NAME=VALUE",
     "let",
-    "value of a 64-bit register at the start of the loop, such as rsi=8000 (repeatable)",
+    "value of a 64-bit register or a variable at the start of the loop, such as rsi=8000 (repeatable)",
     (),
     sets="kernel.let",
 )

@@ -312,7 +312,8 @@ def _source(options: McaOptions) -> _Source:
         return _Source(name="<stdin>", core_alone=True)
     name = options.file if options.file not in ("", "-") else "<stdin>"
     if is_source(name) and not (options.given["raw"] or options.given["hex"]):
-        unit, note = compiled_source(name, options.given["mcpu"], remarks=True)
+        variables = options.given.settings().kernel.names_values
+        unit, note = compiled_source(name, options.given["mcpu"], True, variables)
         tell(f"incc-mca: note: {note}\n")
         return _Source(name=name, text=unit.assembly, as_read=unit.assembly, compiled=unit)
     try:

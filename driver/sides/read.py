@@ -447,7 +447,7 @@ def _of_source(name: str, settings: Settings) -> list[tuple[str, Collected]]:
     """Compile a source, once for all cores, and return a side for each core."""
     from incc.driver.pipeline import with_likely_regions
 
-    unit, note = compiled_source(name, settings.core.mcpu)
+    unit, note = compiled_source(name, settings.core.mcpu, variables=settings.kernel.names_values)
     note = printable(note.removeprefix(f"{name}: "))
     sides = _of_code([(name, unit, "source")], name, with_likely_regions(unit, settings))
     for _, collected in sides:

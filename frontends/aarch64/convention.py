@@ -17,6 +17,7 @@ CONVENTION = Convention(
     moves=word_set("ldr str ldur stur"),
     rounds=word_set("lsr asr and"),
     mask="and",
+    products=word_set("mul madd smull smaddl"),
     counts=word_set("adds subs"),
     compare="cmp",
     test="tst",

@@ -72,6 +72,8 @@ class _AArch64(Isa):
         # movz x1, #111 and #222, then the four bytes as they stand in memory.
         code=(b"\xe1\x0d\x80\xd2\xd5\x03\x20\x1f", b"\xc1\x1b\x80\xd2\xd5\x03\x20\x1f"),
     )
+    # DWARF for the Arm 64-bit Architecture, 4.1.
+    debug_registers = (*[f"x{n}" for n in range(31)], "sp")
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: ELF for the Arm 64-bit Architecture, 5.7.
     machine = ObjectSigns(
         names=frozenset(("AARCH64", "ARM64")),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from incc.frontends.aarch64.convention import CONVENTION
 from incc.frontends.aarch64.decode import LENGTH, decode
 from incc.frontends.aarch64.rules import is_known
-from incc.frontends.asm.entry import Blocks, Follower, entry_values, restarting, with_steps
+from incc.frontends.asm.entry import Blocks, Follower, entry_of, restarting, with_steps
 from incc.frontends.asm.pace import Pace, pace
 from incc.frontends.asm.parse import INSTRUCTION, parse
 from incc.frontends.kernel import Before, Instruction, KernelCode, Refused, Region
@@ -88,6 +88,7 @@ def _kernel(
     follower = None if before is None else Follower(before, blocks)
     instructions = with_steps(instructions, follower) if follower else instructions
     paced = pace(instructions, follower) if follower and instructions else Pace(0)
+    entry = entry_of(instructions, follower)
     return KernelCode(
         name=region.name,
         isa=ISA,
@@ -96,7 +97,10 @@ def _kernel(
         is_loop=region.is_loop,
         alignment=0,
         refused=tuple(refused),
-        entry=entry_values(instructions, follower) if follower else (),
+        entry=entry.values,
+        products=entry.products,
+        origins=entry.origins,
+        held=entry.held,
         restarts=restarting(instructions, region.around, follower) if follower else frozenset(),
         pace=paced.number,
         scalable_pace=paced.scalable,

@@ -27,7 +27,7 @@ def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[Before | 
         lambda: control_flow(assembly),
         statements,
         lambda i: keeps_pointers(statements[i].text),
-        markers=lambda: marker_statements(assembly),
+        foreign=lambda: marker_statements(assembly).__contains__,
     )
 
 
@@ -37,7 +37,7 @@ def before_loops(
     places: Sequence[InstructionPlace],
     keeps_pointers: Callable[[int], object],
     address: Callable[[int], str] | None = None,
-    markers: Callable[[], frozenset[int]] = frozenset,
+    foreign: Callable[[], Callable[[int], bool]] = lambda: lambda n: False,
 ) -> list[Before | None]:
     """Return the code before each region, None for a region that is no loop.
 
@@ -48,7 +48,8 @@ def before_loops(
         keeps_pointers: returns something true for an instruction that surely changes no pointer, to save decoding it.
         address: returns the parts of the address of a line's memory operand, "" for none. If given, the result is also
             None for a loop with a single pointer: its trip count is not needed, only the relation of pointers.
-        markers: returns the instructions that are not the program's; called only if a loop needs them.
+        foreign: returns a function that is true for instructions which do not run, such as padding, and for those of
+            markers; called only if a loop needs it.
     """
     result: list[Before | None] = [None] * len(regions)
     wanted: dict[int, list[int]] = {}  # several paths through a loop have the same start
@@ -59,7 +60,7 @@ def before_loops(
             wanted.setdefault(region.lines[0], []).append(number)
     if not wanted:
         return result
-    foreign = markers()
+    is_foreign = foreign()
 
     @cache  # a block may be before many loops
     def lines(members: tuple[int, ...]) -> tuple[int, ...]:
@@ -71,7 +72,7 @@ def before_loops(
             for position, i in enumerate(block.instructions):
                 for number in wanted.pop(places[i].line, ()):
                     if predecessors is None:
-                        predecessors = _predecessors(graph, foreign)
+                        predecessors = _predecessors(graph, is_foreign)
                     entered = _entered(graph, predecessors, places, regions[number], b, position)
                     result[number] = _before(graph, predecessors, lines, b, position, entered)
     return result
@@ -88,10 +89,10 @@ def _several(addresses: Iterable[str]) -> bool:
     return False
 
 
-def _predecessors(graph: ControlFlow, markers: frozenset[int]) -> list[list[int]]:
+def _predecessors(graph: ControlFlow, is_foreign: Callable[[int], bool]) -> list[list[int]]:
     """Return the predecessors of each block, with -1 for the caller.
 
-    Markers before a loop that is entered elsewhere are not a way into it.
+    Markers before a loop that is entered elsewhere are not a way into it, nor is padding.
     """
     result: list[list[int]] = [[] for _ in graph.blocks]
     for b, block in enumerate(graph.blocks):
@@ -100,7 +101,7 @@ def _predecessors(graph: ControlFlow, markers: frozenset[int]) -> list[list[int]
     for b in graph.entries:
         result[b].append(-1)
     for b, block in enumerate(graph.blocks):
-        if not result[b] and markers.issuperset(block.instructions):
+        if not result[b] and all(map(is_foreign, block.instructions)):
             for successor in block.successors:
                 result[successor].remove(b)
     return result

@@ -10,13 +10,13 @@ that value, such as pointers to the rows of an array. Otherwise it becomes a new
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.kernel import Affine, Before, Instruction
+from incc.frontends.kernel import Affine, Before, Entry, Instruction, Origin, Value
 
 
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +36,8 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     """Shifts to the right, and the mask."""
     mask: str
     """The mnemonic that clears bits."""
+    products: frozenset[str]
+    """Multiplications, also with an addition."""
     counts: frozenset[str]
     """Additions and subtractions that set flags."""
     compare: str
@@ -52,12 +54,11 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
 
 _MOST_TERMS = 8
 
+_LONGEST_NAME = 400
+"""The length of an unknown's name, above which the name does not tell what it is the product of."""
+
 # A mask of at least this many bits is assumed to keep all bits above its lowest: counts have fewer bits.
 _COUNT_BITS = 28
-
-Value = tuple[tuple[tuple[str, int], ...], int]
-"""A sum modulo 2^64: (unknown, coefficient) pairs sorted by unknown, and a constant."""
-
 
 VECTOR_LENGTH = "vectors"
 """The unknown that constants which grow with the length of vectors are multiples of."""
@@ -70,19 +71,34 @@ def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tup
     runs; equal names are equal values.
     """
     registers = _address_registers(instructions, follower.convention.pointers)
-    if len(registers) < 2:
-        return ()
     values = {root: follower.entering(root) for root in sorted(registers)}
-    # Only constants and values that share an unknown with another register relate registers to each other.
-    users: dict[str, int] = {}
-    for terms, _ in values.values():
-        for unknown, _ in terms:
-            users[unknown] = users.get(unknown, 0) + 1
-    return tuple(
-        Affine(root, terms, constant)
-        for root, (terms, constant) in values.items()
-        if not terms or any(users[unknown] > 1 for unknown, _ in terms)
-    )
+    return tuple(Affine(root, terms, constant) for root, (terms, constant) in values.items())
+
+
+def entry_of(instructions: Sequence[Instruction], follower: Follower | None, start: int = 0) -> Entry:
+    """Return the values of a loop's registers when it is entered, with the origins of what is unknown in them.
+
+    The addresses of origins are offsets of instructions plus `start`.
+    """
+    if follower is None:
+        return Entry()
+    values = entry_values(instructions, follower)
+    unknowns = dict.fromkeys([unknown for value in values for unknown, _ in value.terms])
+    products = {}
+    for unknown in (waiting := list(unknowns)):
+        if unknown in follower.products:
+            products[unknown] = follower.products[unknown]
+            waiting += [name for name in products[unknown] if name not in waiting]
+    held = {v.target: v.terms[0][0] for v in values if len(v.terms) == 1 and v.terms[0][1] == 1 and not v.constant}
+    for root in follower.wanted:
+        terms, constant = follower.entering(root)
+        held[root] = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 and not constant else ""
+    origins = [replace(origin, address=start + origin.address) for name in waiting for origin in follower.origins(name)]
+    return Entry(values, products, tuple(origins), held)
+
+
+_AT_START = re.compile(r"(\w+) before block (\d+)")
+_AT_INSTRUCTION = re.compile(r"(\w+) at (\d+):(\d+)")
 
 
 def with_steps(instructions: Sequence[Instruction], follower: Follower) -> list[Instruction]:
@@ -221,10 +237,14 @@ class Follower:
 
     def __init__(self, before: Before, blocks: Blocks) -> None:
         self.convention = blocks.convention
+        self.wanted = before.wanted
+        """Further registers whose values when the loop is entered are wanted."""
         self._before = before
         self._blocks = blocks
         self.quotients: dict[str, tuple[Value, int]] = {}
         """Unknowns that are a value divided by a number and rounded down."""
+        self.products: dict[str, tuple[str, str]] = {}
+        """Unknowns that are the product of two others."""
         self.given: set[str] = set()
         """Unknowns that come from memory, or from outside of the code that is followed."""
         self._optimistic = True
@@ -247,6 +267,36 @@ class Follower:
     def written_in(self, lines: Sequence[int]) -> set[str]:
         """Return the registers that are written in blocks with one of these lines."""
         return {root for b in self.blocks_in(lines) for root in self._block(b).writes}
+
+    def origins(self, unknown: str) -> Iterator[Origin]:
+        """Yield the places where an unknown value comes from: a register, and the memory that it is loaded from."""
+        if match := _AT_START.fullmatch(unknown):
+            code = self._first_code(int(match[2]))
+            if code and code[0] is not None:
+                yield _origin(unknown, code[0], match[1])
+            return
+        match = _AT_INSTRUCTION.fullmatch(unknown)
+        instruction = self._block(int(match[2])).code[int(match[3])] if match else None
+        if match is None or instruction is None or instruction.branch:
+            return
+        yield _origin(unknown, instruction, match[1], after=True)
+        if instruction.mnemonic in self.convention.loads and len(instruction.memory) == 1:
+            (access,) = instruction.memory
+            if access.index is None and (access.base is not None or access.symbol):
+                # With a symbol, the register is the program counter, or has a part of the symbol's address.
+                base = "" if access.symbol or access.base is None else access.base.root
+                yield _origin(unknown, instruction, base, access.displacement, access.symbol)
+
+    def _first_code(self, b: int) -> Sequence[Instruction | None]:
+        """Return the code of a block, or of one that is entered from there alone, if no register changes before."""
+        blocks = [b]
+        for block in blocks:
+            if code := self._block(block).code:
+                return code
+            blocks += [
+                n for n, before in enumerate(self._before.predecessors) if before == (block,) and n not in blocks
+            ]
+        return ()
 
     def _forget(self) -> None:
         self._at_start: dict[tuple[int, str], Value] = {}
@@ -376,6 +426,8 @@ class Follower:
             if instruction is not None and instruction.branch != "call":
                 if instruction.affine is not None and instruction.affine.target == place:
                     return self._sum(b, at, instruction.affine)
+                if instruction.mnemonic in self.convention.products and not instruction.memory:
+                    return self._product(b, at, place, instruction)
                 if instruction.mnemonic in self.convention.rounds:
                     return self._rounded(b, at, place, instruction)
                 slot = self._slot(instruction)
@@ -385,6 +437,27 @@ class Follower:
                     self.given.add(f"{place} at {b}:{at}")
             return _unknown(f"{place} at {b}:{at}")
         return self._start(b, place)
+
+    def _product(self, b: int, at: int, place: str, instruction: Instruction) -> Value:
+        """Return the product of two registers, plus a third one if there is one.
+
+        Products of unknowns are new unknowns, which are the same wherever the same ones are multiplied.
+        """
+        sources = [a.register.root for a in instruction.registers if a.read and a.operand is not None]
+        values = [self._resolved(self._at(b, at, root)) for root in sources]
+        (terms, constant), (other_terms, other_constant) = (values * 2)[:2]
+        parts: list[tuple[Value, int]] = [(value, 1) for value in values[2:]]
+        parts += [((terms, 0), other_constant), ((other_terms, 0), constant)]
+        for unknown, times in terms:
+            for other, other_times in other_terms:
+                first, second = sorted((unknown, other))
+                name = f"({first} * {second})"
+                self.products[name] = first, second
+                parts.append((_unknown(name), times * other_times))
+        value = _combined(parts, constant * other_constant)
+        if len(value[0]) > _MOST_TERMS or any(len(name) > _LONGEST_NAME for name, _ in value[0]):
+            return _unknown(f"{place} at {b}:{at}")
+        return value
 
     def _rounded(self, b: int, at: int, place: str, instruction: Instruction) -> Value:
         """Return the result of a shift to the right, or of a mask that clears lower bits.
@@ -505,6 +578,18 @@ class Follower:
             return ""
         base = access.base.root
         return f"{access.displacement}({base})" if base in self.convention.stack else ""
+
+
+def _origin(
+    unknown: str,
+    instruction: Instruction,
+    register: str,
+    displacement: int | None = None,
+    symbol: str = "",
+    after: bool = False,
+) -> Origin:
+    address = instruction.offset + (instruction.length if after else 0)
+    return Origin(unknown, register, displacement, symbol, instruction.line, address, after)
 
 
 def _unknown(name: str) -> Value:

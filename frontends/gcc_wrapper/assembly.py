@@ -136,6 +136,7 @@ def make_plan(
     remarks: bool = False,
     plugin: str = "",
     source_plugin: str = "",
+    variables: bool = False,
 ) -> AssemblyPlan:
     """Return the runs for the sub-commands of a dry run.
 
@@ -147,6 +148,7 @@ def make_plan(
         remarks: make the compilers report on loops.
         plugin: the path of a pass plugin for clang, "" for none.
         source_plugin: the path of a clang plugin that reads marks, "" for none.
+        variables: make the compilers tell where variables are, unless the command has options for debug information.
     """
     planner = _Planner(
         dry_run=dry_run,
@@ -156,6 +158,7 @@ def make_plan(
         remarks=remarks,
         plugin=plugin,
         source_plugin=source_plugin,
+        variables=variables,
     )
     is_piped = False
     for number, command in enumerate(dry_run.commands):
@@ -191,6 +194,7 @@ class _Planner(msgspec.Struct, kw_only=True):
     remarks: bool
     plugin: str
     source_plugin: str
+    variables: bool
     made: dict[str, _Made] = {}
     """The files that sub-commands make, by name; "|" for the one that the next sub-command reads from a pipe."""
     runs: list[Run] = []
@@ -219,7 +223,10 @@ class _Planner(msgspec.Struct, kw_only=True):
         """Add the assembly that a compiler proper writes."""
         self.writes_stdout |= _writes_stdout(words, kind, is_piped)
         own = os.path.join(self.scratch, str(number))
-        step = _gcc_step(words, own) if kind == "gcc" else _clang_step(words, own, self.plugin, self.source_plugin)
+        if kind == "gcc":
+            step = _gcc_step(words, own, self.variables)
+        else:
+            step = _clang_step(words, own, self.plugin, self.source_plugin, self.variables)
         inputs = self._inputs(step, piped_from)
         last_command = self._with_inputs(step, piped_from)
         if self.remarks and step.result == "assembly":
@@ -376,7 +383,7 @@ class _Step(msgspec.Struct, frozen=True, kw_only=True):
     """See `Run.line_options`."""
 
 
-def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
+def _gcc_step(words: tuple[str, ...], own: str, variables: bool = False) -> _Step:
     """Return the command of gcc's compiler proper with all output in files whose names begin with `own`."""
     preprocess = "-E" in words
     profile = any(w.startswith(("-fprofile-use", "-fauto-profile", "-fbranch-probabilities")) for w in words)
@@ -391,7 +398,7 @@ def _gcc_step(words: tuple[str, ...], own: str) -> _Step:
         if modules:
             result += ["-I", modules]
         result += ["-J", os.path.dirname(own)]
-    lines = ("-g1",) if not preprocess and _gcc_debug_level(words) == 0 else ()
+    lines = ("-g" if variables else "-g1",) if not preprocess and _gcc_debug_level(words) == 0 else ()
     result += [*lines, "-o", output]
     kind, reason = _gcc_result(words)
     return _Step(words=tuple(result), output=output, result=kind, reason=reason, line_options=lines)
@@ -449,7 +456,9 @@ def _gcc_result(words: tuple[str, ...]) -> tuple[str, str]:
     return "assembly", ""
 
 
-def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: str = "") -> _Step:
+def _clang_step(
+    words: tuple[str, ...], own: str, plugin: str, source_plugin: str = "", variables: bool = False
+) -> _Step:
     """Return the command of clang's compiler proper with all output in files whose names begin with `own`."""
     ir = "-emit-llvm" in words or "-emit-llvm-bc" in words
     code = not ir and ("-emit-obj" in words or "-S" in words)
@@ -460,7 +469,8 @@ def _clang_step(words: tuple[str, ...], own: str, plugin: str, source_plugin: st
     reads = ("-load", source_plugin) if source_plugin and (code or ir) and _value(words, "-x") != "ir" else ()
     has_lines = preprocess or any(w.startswith("-debug-info-kind=") for w in words)
     # DWARF 5 names the compilation directory once, DWARF 4 in front of every file.
-    lines = () if has_lines else ("-debug-info-kind=line-tables-only", "-dwarf-version=5")
+    kind = "limited" if variables else "line-tables-only"
+    lines = () if has_lines else (f"-debug-info-kind={kind}", "-dwarf-version=5")
     result = [*words[:2], *([load] if load else ()), *reads, "-w", "-o", output, *lines]
     result += _clang_words(words[2:], own, verbose=bool(plugin))
     if code:

@@ -84,6 +84,8 @@ class Compilation(msgspec.Struct, eq=False):
     """Let units have the compiler's remarks on loops, which may take it a tenth of its time."""
     marks: bool = True
     """Let units have the marks that a plugin of the compiler reads."""
+    variables: bool = False
+    """Let units have debug information on variables, if the command has no options for debug information."""
     warnings: list[str] = []
     """Sources whose assembly could not be made."""
     notes: list[str] = []
@@ -166,7 +168,9 @@ class Compilation(msgspec.Struct, eq=False):
             major = clang_major(dry_run.version_line)
             plugin = plugin_for(major, self.environment)
             source_plugin = source_plugin_for(major, self.environment) if self.marks else ""
-        return make_plan(dry_run, list(arguments), self._scratch, self.folder, remarks, plugin, source_plugin)
+        return make_plan(
+            dry_run, list(arguments), self._scratch, self.folder, remarks, plugin, source_plugin, self.variables
+        )
 
     def _unit(self, step: Run, text: str, version: str, arguments: Sequence[str]) -> Unit:
         name = _shown(step.source)

@@ -50,12 +50,15 @@ class Reader:
 
     def number(self, size: int) -> int:
         """Return a number of `size` bytes. Raises IndexError at the data's end."""
-        end = self.at + size
-        if not 0 <= self.at <= end <= len(self.data):
+        return int.from_bytes(self.block(size), "little")
+
+    def block(self, size: int) -> bytes:
+        """Return the next `size` bytes. Raises IndexError at the data's end."""
+        start, end = self.at, self.at + size
+        if not 0 <= start <= end <= len(self.data):
             raise IndexError("the data end here")
-        value = int.from_bytes(self.data[self.at : end], "little")
         self.at = end
-        return value
+        return self.data[start:end]
 
     def uleb(self) -> int:
         """Return a number of variable length, see `uleb`."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from incc.frontends.kernel import Inlined, SourceLocation
+from incc.frontends.kernel import Inlined, SourceLocation, Variable, VariablePlace
 from incc.frontends.objects.bytes import Reader, signed_leb, string_at, uleb
 from incc.frontends.objects.line_program import LineTable
 
@@ -29,27 +29,31 @@ FAULTS = (ValueError, IndexError, KeyError, struct.error, ZeroDivisionError, Ove
 
 _SUBPROGRAM, _INLINED, _BLOCK = 0x2E, 0x1D, 0x0B
 _CODE = frozenset((_SUBPROGRAM, _INLINED, _BLOCK))
+_VARIABLES = frozenset((0x05, 0x34))  # parameters and variables
 _UNITS = frozenset((0x11, 0x3C, 0x4A))  # compile, partial and skeleton units
 _SPACES = frozenset((0x39, 0x1E))  # namespaces, (Fortran's) modules
 _SCOPES = _SPACES | {0x02, 0x13, 0x17}  # also classes, structures, unions
 _TYPE_UNITS = frozenset((2, 6))
 _SPLIT = frozenset((4, 5))
 
-_SIBLING, _NAME, _LINES, _LOW, _HIGH, _LANGUAGE, _FOLDER = 0x01, 0x03, 0x10, 0x11, 0x12, 0x13, 0x1B
+_LOCATION, _SIBLING, _NAME, _LINES, _LOW, _HIGH, _LANGUAGE, _FOLDER = 0x02, 0x01, 0x03, 0x10, 0x11, 0x12, 0x13, 0x1B
 _ORIGIN, _SPECIFICATION, _RANGES, _CALL_FILE, _CALL_LINE, _LINKAGE = 0x31, 0x47, 0x55, 0x58, 0x59, 0x6E
 _STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _SPLIT_NAME, _OLD_RANGES_BASE = 0x72, 0x73, 0x74, 0x76, 0x2132
+_LOCATIONS_BASE = 0x8C
 # Attributes that MIPS and GNU used before they were standard.
 _OLD = {0x2007: _LINKAGE, 0x2130: _SPLIT_NAME, 0x2133: _ADDRESS_BASE}
 
 _READ = frozenset(
     (_NAME, _LINES, _LOW, _HIGH, _LANGUAGE, _FOLDER, _ORIGIN, _SPECIFICATION, _RANGES, _CALL_FILE, _CALL_LINE, _LINKAGE)
-) | {_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _SPLIT_NAME, _OLD_RANGES_BASE}
+) | {_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _SPLIT_NAME, _OLD_RANGES_BASE, _LOCATION, _LOCATIONS_BASE}
 
 # Languages whose functions are not nested (`_FLAT`), and those of them whose names have no scopes.
 _C = frozenset((0x01, 0x02, 0x0C, 0x1D, 0x2C, 0x3E))
 _FLAT = _C | {0x04, 0x1A, 0x21, 0x2B, 0x3A}
 
-_ADDRESS, _STRING, _INDIRECT, _IMPLICIT, _INDEXED_LIST = 0x01, 0x08, 0x16, 0x21, 0x23
+_ADDRESS, _STRING, _INDIRECT, _IMPLICIT = 0x01, 0x08, 0x16, 0x21
+_INDEXED_LISTS = frozenset((0x22, 0x23))  # of locations, of ranges
+_EXPRESSION = 0x18
 _SECTION_REFERENCE, _OTHER_FILE = 0x10, frozenset((0x1D, 0x1F20, 0x1F21, 0x1C, 0x24, 0x20))
 _LINE_STRING, _STRINGS = 0x1F, frozenset((0x0E, 0x1F))
 _INDEXED_STRINGS = frozenset((0x1A, 0x25, 0x26, 0x27, 0x28, 0x1F02))
@@ -65,6 +69,12 @@ _SIGNED = 0x0D
 _COUNTED = {0x0A: 1, 0x03: 2, 0x04: 4}
 """The size of the length before a block of data, by the block's form; other forms have one of variable size."""
 _BLOCKS = frozenset((0x09, 0x18))
+
+# Entries of lists of locations that those of ranges lack: a default, and GNU's numbers of views.
+_ANYWHERE, _VIEWS = 5, 9
+
+_AS_VALUE = b"\x9f"
+_ENTRY_VALUE = (0xA3, 0xF3)  # also GNU's number
 
 # Steps over values of variable length. Steps that are not negative are a number of bytes.
 _OVER_NUMBER, _OVER_STRING, _OVER_BLOCK = -1, -2, -3
@@ -171,13 +181,9 @@ class Dwarf:
         Addresses at which nothing is inlined are left out. The result is None if there is no debug information of
         functions that can be read.
         """
-        by_unit: dict[int, tuple[_Unit, list[int]]] = {}
-        for address in sorted(set(addresses)):
-            for unit in self._units_at(address):
-                by_unit.setdefault(unit.start, (unit, []))[1].append(address)
         calls: dict[int, tuple[Inlined, ...]] = {}
         any_function = False
-        for unit, unit_addresses in by_unit.values():
+        for unit, unit_addresses in self._by_unit(addresses):
             try:
                 unit = self._whole(unit)
                 has_function, rest = self._walk(unit, unit_addresses, calls)
@@ -188,6 +194,27 @@ class Dwarf:
             except FAULTS:
                 self._note_damage()
         return calls if any_function else None
+
+    def variables(self, addresses: Iterable[int]) -> dict[int, tuple[Variable, ...]]:
+        """Return the variables and parameters of the functions at each of these addresses, those of outer scopes first.
+
+        Addresses without variables are left out.
+        """
+        variables: dict[int, tuple[Variable, ...]] = {}
+        for unit, unit_addresses in self._by_unit(addresses):
+            try:
+                self._find_variables(self._whole(unit), tuple(unit_addresses), variables)
+            except FAULTS:
+                self._note_damage()
+        return variables
+
+    def _by_unit(self, addresses: Iterable[int]) -> Iterable[tuple[_Unit, list[int]]]:
+        """Return the units with code at some of these addresses, and for each of them those addresses, ascending."""
+        by_unit: dict[int, tuple[_Unit, list[int]]] = {}
+        for address in sorted(set(addresses)):
+            for unit in self._units_at(address):
+                by_unit.setdefault(unit.start, (unit, []))[1].append(address)
+        return by_unit.values()
 
     def every_inlined(self) -> Iterator[tuple[str, str]]:
         """Yield the names of each inlined function and of the function around it, until damage is met."""
@@ -289,7 +316,7 @@ class Dwarf:
             return False
         unit.values, _ = self._values(unit, unit.abbreviations[code], at)
         values = unit.values
-        for name in (_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _OLD_RANGES_BASE):
+        for name in (_STRINGS_BASE, _ADDRESS_BASE, _LISTS_BASE, _LOCATIONS_BASE, _OLD_RANGES_BASE):
             if name in values:
                 unit.bases[name] = values[name].number
         unit.language = values[_LANGUAGE].number if _LANGUAGE in values else 0
@@ -418,6 +445,34 @@ class Dwarf:
             for address in inside:
                 calls[address] = (*calls.get(address, ()), call)
         return tuple(sorted(inside))
+
+    def _find_variables(
+        self, unit: _Unit, addresses: tuple[int, ...], variables: dict[int, tuple[Variable, ...]]
+    ) -> None:
+        """Put the variables and parameters in scope at each of these addresses, which ascend, into `variables`."""
+        inside: dict[int, tuple[int, ...]] = {}
+        for entry, values_at, abbreviation, around in self._entries(unit):
+            outer = around[-1][0] if around else -1
+            if abbreviation.tag in _CODE:
+                of_outer = addresses if abbreviation.tag == _SUBPROGRAM else inside.get(outer, ())
+                inside[entry] = self._within(unit, entry, abbreviation, values_at, of_outer, {})
+            elif abbreviation.tag in _VARIABLES and inside.get(outer):
+                values, _ = self._values(unit, abbreviation, values_at)
+                name = self._name(unit, entry, values)
+                for address in inside[outer] if name else ():
+                    place = _place(self._location_at(unit, values.get(_LOCATION), address))
+                    variable = Variable(entry, name, place)
+                    variables[address] = (*variables.get(address, ()), variable)
+
+    def _location_at(self, unit: _Unit, value: _Value | None, address: int) -> bytes:
+        """Return the expression of a variable's location at an address, none if there is no location."""
+        if value is None:
+            return b""
+        if value.form == _EXPRESSION:
+            size, at = uleb(unit.info, value.number)
+            return unit.info[at : at + size]
+        listed = self._old_list(unit, value, True) if unit.version < 5 else self._list(unit, value, True)
+        return next((expression for low, high, expression in listed if low <= address < high), b"")
 
     def _inlined_call(self, unit: _Unit, entry: int, values: Mapping[int, _Value]) -> Inlined:
         table = self._table(unit)
@@ -551,18 +606,21 @@ class Dwarf:
         """Yield first address and end of each range of an entry's code."""
         if _RANGES in values:
             value = values[_RANGES]
-            yield from self._old_ranges(unit, value) if unit.version < 5 else self._range_list(unit, value)
+            listed = self._old_list(unit, value) if unit.version < 5 else self._list(unit, value)
+            for low, high, _ in listed:
+                yield low, high
         elif _LOW in values and _HIGH in values:
-            low, high = self._address(unit, values[_LOW]), values[_HIGH]
-            is_address = high.form == _ADDRESS or high.form in _INDEXED_ADDRESSES
-            yield low, self._address(unit, high) if is_address else low + high.number
+            start, end = self._address(unit, values[_LOW]), values[_HIGH]
+            is_address = end.form == _ADDRESS or end.form in _INDEXED_ADDRESSES
+            yield start, self._address(unit, end) if is_address else start + end.number
 
-    def _old_ranges(self, unit: _Unit, value: _Value) -> Iterator[tuple[int, int]]:
+    def _old_list(self, unit: _Unit, value: _Value, locations: bool = False) -> Iterator[tuple[int, int, bytes]]:
+        """Yield first address, end and, for `locations`, the expression of each entry of a list before DWARF 5."""
         size = unit.address_size
         base, offset, most = unit.low, value.number, (1 << 8 * size) - 1
-        if unit.skeleton:
+        if unit.skeleton and not locations:
             offset += unit.skeleton.bases.get(_OLD_RANGES_BASE, 0)
-        reader = Reader(self._load(".debug_ranges"), offset)
+        reader = Reader(unit.load(f".debug_loc{unit.suffix}") if locations else self._load(".debug_ranges"), offset)
         while True:
             low, high = reader.number(size), reader.number(size)
             if low == most:
@@ -571,39 +629,69 @@ class Dwarf:
                 return
             # In an object the addresses are relocated; its units have no base that these would be relative to.
             else:
-                yield base + low, base + high
+                yield base + low, base + high, reader.block(reader.number(2)) if locations else b""
 
-    def _range_list(self, unit: _Unit, value: _Value) -> Iterator[tuple[int, int]]:
-        data = unit.load(f".debug_rnglists{unit.suffix}")
+    def _list(self, unit: _Unit, value: _Value, locations: bool = False) -> Iterator[tuple[int, int, bytes]]:
+        """Yield first address, end and, for `locations`, the expression of each entry of a list of DWARF 5."""
+        data = unit.load(f".debug_{'loclists' if locations else 'rnglists'}{unit.suffix}")
         at = value.number
-        if value.form == _INDEXED_LIST:
-            base = unit.bases.get(_LISTS_BASE, 12 if unit.offset_size == 4 else 20)
+        if value.form in _INDEXED_LISTS:
+            header = 12 if unit.offset_size == 4 else 20
+            base = unit.bases.get(_LOCATIONS_BASE if locations else _LISTS_BASE, header)
             at = base + Reader(data, base + at * unit.offset_size).number(unit.offset_size)
         reader, size, base = Reader(data, at), unit.address_size, unit.low
         while True:
             kind = reader.number(1)
-            if kind == 0:
+            if locations and kind == _VIEWS:
+                reader.uleb(), reader.uleb()
+                continue
+            if locations and kind == _ANYWHERE:
+                low, high = 0, 1 << 8 * size
+            elif kind == 0:
                 return
-            if kind == 1:
+            elif kind == 1:
                 base = self._indexed(unit, reader.uleb())
+                continue
             elif kind == 2:
-                low, high = reader.uleb(), reader.uleb()
-                yield self._indexed(unit, low), self._indexed(unit, high)
+                low, high = self._indexed(unit, reader.uleb()), self._indexed(unit, reader.uleb())
             elif kind == 3:
                 low = self._indexed(unit, reader.uleb())
-                yield low, low + reader.uleb()
+                high = low + reader.uleb()
             elif kind == 4:
-                low, high = reader.uleb(), reader.uleb()
-                yield base + low, base + high
-            elif kind == 5:
+                low, high = base + reader.uleb(), base + reader.uleb()
+            elif kind - locations == 5:
                 base = reader.number(size)
-            elif kind == 6:
-                yield reader.number(size), reader.number(size)
-            elif kind == 7:
+                continue
+            elif kind - locations == 6:
+                low, high = reader.number(size), reader.number(size)
+            elif kind - locations == 7:
                 low = reader.number(size)
-                yield low, low + reader.uleb()
+                high = low + reader.uleb()
             else:
-                raise ValueError(f"a range of kind {kind}")
+                raise ValueError(f"a list's entry of kind {kind}")
+            yield low, high, reader.block(reader.uleb()) if locations else b""
+
+
+def _place(expression: bytes) -> VariablePlace | None:
+    """Return the place that a location's expression describes, None for other places.
+
+    DWARF 5, 2.5 and 2.6: DW_OP_reg0 to 31 are registers, DW_OP_breg0 to 31 addresses relative to one,
+    DW_OP_stack_value makes a value of an address, and DW_OP_entry_value of a register the value that it had when the
+    function was called.
+    """
+    first = expression[0] if expression else 0
+    if 0x50 <= first < 0x70 and len(expression) == 1:
+        return VariablePlace(first - 0x50)
+    if 0x70 <= first < 0x90:
+        displacement, end = signed_leb(expression, 1)
+        if end == len(expression):
+            return VariablePlace(first - 0x70, displacement)
+        if expression[end:] == _AS_VALUE and not displacement:
+            return VariablePlace(first - 0x70)
+    if first in _ENTRY_VALUE and len(expression) == 4 and expression[1] == 1 and expression[3:] == _AS_VALUE:
+        place = _place(expression[2:3])
+        return VariablePlace(place.register, None, True) if place else None
+    return None
 
 
 # --- abbreviations ----------------------------------------------------------------------------------------------------

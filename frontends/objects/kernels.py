@@ -27,6 +27,9 @@ class KernelSource(msgspec.Struct, frozen=True):
     """The place of each line of the kernel's region."""
     place: UserPlace | None
     """None without debug information of functions."""
+    debug: DebugInformation
+    address: int
+    """The address of the first instruction, as of `Section.debug_address`."""
 
 
 class ObjectKernels(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,5 +190,5 @@ def _sources(
             if places and lines
             else None
         )
-        sources.append(KernelSource(lines, place))
+        sources.append(KernelSource(lines, place, debug, code_addresses.path[0]))
     return sources

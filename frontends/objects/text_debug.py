@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from incc.frontends.asm.parse import Assembly, unescape
 from incc.frontends.asm.places import Places
 from incc.frontends.isa import word_set
-from incc.frontends.kernel import Inlined
+from incc.frontends.kernel import Inlined, Variable
 from incc.frontends.objects.dwarf import Dwarf
 from incc.frontends.objects.line_program import LineTable
 
@@ -33,8 +33,9 @@ _MOST_ZEROS = 1 << 16
 
 # The sections to which others refer by labels.
 _NAMED = word_set(
-    ".debug_abbrev .debug_addr .debug_info .debug_line_str .debug_ranges .debug_rnglists .debug_str .debug_str_offsets"
-    " .debug_abbrev.dwo .debug_info.dwo .debug_rnglists.dwo .debug_str.dwo .debug_str_offsets.dwo"
+    ".debug_abbrev .debug_addr .debug_info .debug_line_str .debug_loc .debug_loclists .debug_ranges .debug_rnglists"
+    " .debug_str .debug_str_offsets .debug_abbrev.dwo .debug_info.dwo .debug_loc.dwo .debug_loclists.dwo"
+    " .debug_rnglists.dwo .debug_str.dwo .debug_str_offsets.dwo"
 )
 
 
@@ -62,15 +63,20 @@ class TextDebug:
 
         The result is None if there is no debug information of functions that can be read.
         """
-        address_of = {i: self._address(i) for i in statements}
+        address_of = {i: self.address(i) for i in statements}
         calls = self._dwarf.inlined(address_of.values())
         return None if calls is None else {i: calls.get(address, ()) for i, address in address_of.items()}
+
+    def variables(self, addresses: Iterable[int]) -> dict[int, tuple[Variable, ...]]:
+        """Return the variables at each of these addresses (`address`), as `DebugInformation.variables` does."""
+        return self._dwarf.variables(addresses)
 
     def everything_inlined(self) -> list[tuple[str, str]]:
         """Return the name of each inlined function and of the function around it, each pair once."""
         return list(dict.fromkeys(self._dwarf.every_inlined()))
 
-    def _address(self, statement: int) -> int:
+    def address(self, statement: int) -> int:
+        """Return the address of a statement; that after it is one more."""
         number = self._number_of[self._assembly.statements[statement].section]
         return number * (len(self._assembly.statements) + 1) + statement
 
@@ -132,7 +138,7 @@ class TextDebug:
     def _symbol(self, name: str) -> int:
         """Return the address of a label of the code, or the offset of another in its section, 0 if it is unknown."""
         if name in self._assembly.labels:
-            return self._address(self._assembly.labels[name])
+            return self.address(self._assembly.labels[name])
         if name not in self._labels:
             for section in _NAMED - self._assembled.keys():
                 self._assemble(section)

@@ -16,6 +16,7 @@ CONVENTION = Convention(
     moves=word_set("mov"),
     rounds=word_set("shr sar and"),
     mask="and",
+    products=word_set("imul"),
     counts=word_set("add sub inc dec"),
     compare="cmp",
     test="test",

@@ -115,6 +115,8 @@ class _X86(Isa):
         written={"": "movl\t${}, %ebx", "intel": "mov\tebx, {}"},
         code=(b"\xbb\x6f\0\0\0\x64\x67\x90", b"\xbb\xde\0\0\0\x64\x67\x90"),
     )
+    # System V ABI, AMD64 supplement, figure 3.36.
+    debug_registers = (*["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp"], *[f"r{n}" for n in range(8, 16)])
     # COFF's number: Microsoft's PE format, “Machine Types”; relocations: the x86-64 psABI, table 4.9.
     machine = ObjectSigns(
         names=frozenset(("X86_64", "AMD64")),

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from incc.frontends.elf import EXECUTABLE, ElfError
-from incc.frontends.kernel import Affine, Before, CodeSpan, Decode, Instruction, KernelCode, MadeObject, Refused, Region
+from incc.frontends.kernel import (
+    Before,
+    CodeSpan,
+    Decode,
+    Entry,
+    Instruction,
+    KernelCode,
+    MadeObject,
+    Refused,
+    Region,
+)
 from incc.frontends.x86.assembler import (
     AssembledLines,
     AssemblerError,
@@ -96,17 +106,17 @@ def decode_regions(
         alignment, unit = _alignment(region, assembled)
         spans, base = _spans(region, assembled)
         code = before[number] if before else None
-        entry: tuple[Affine, ...] = ()
+        entry = Entry()
         counted = 0
         restarts: frozenset[str] = frozenset()
         if code is not None:
-            from incc.frontends.asm.entry import Blocks, Follower, entry_values, restarting
+            from incc.frontends.asm.entry import Blocks, Follower, entry_of, restarting
             from incc.frontends.asm.pace import pace
             from incc.frontends.x86.convention import CONVENTION
 
             blocks = blocks or Blocks(statement, CONVENTION)
             follower = Follower(code, blocks)
-            entry, counted = entry_values(instructions, follower), pace(instructions, follower).number
+            entry, counted = entry_of(instructions, follower), pace(instructions, follower).number
             restarts = restarting(instructions, region.around, follower)
         kernels.append(
             KernelCode(
@@ -117,7 +127,10 @@ def decode_regions(
                 is_loop=region.is_loop,
                 alignment=alignment,
                 refused=tuple(refusals),
-                entry=entry,
+                entry=entry.values,
+                products=entry.products,
+                origins=entry.origins,
+                held=entry.held,
                 alignment_unit=unit,
                 restarts=restarts,
                 spans=spans,

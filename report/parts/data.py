@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from incc.core.figures import DECIMALS
 from incc.core.traffic import sets_of
 from incc.report import types as t
+from incc.report.parts.distances import row_distance, variables
 from incc.report.wording import places
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def data_report(result: KernelResult, elements: Elements | None) -> t.DataReport
         notation=_notation(times, memory, scale),
         prediction="{" + " | ".join(_short(time.cycles * scale) for time in times.levels) + "}",
         unknown=list(times.traffic.unknown),
+        deciding=variables(result.kernel, times.traffic),
         thrashing=[] if times.traffic.unknown else list(_thrashing(result.kernel, times.traffic, memory)),
         configuration=memory.configuration,
     )
@@ -122,6 +124,7 @@ def _stream(
             if level.size and (reuse is not None or front.neighbour)
         ],
         neighbour=front.neighbour,
+        apart=row_distance(result.kernel, front, times.traffic.fronts, element) if front.neighbour else "",
     )
 
 

@@ -143,10 +143,10 @@ def test_data_of_no_bytes_or_of_an_unknown_size_are_refused(value: str) -> None:
 )
 def test_a_register_holds_64_bits_with_or_without_a_sign(text: str, value: int | None) -> None:
     if value is None:
-        with pytest.raises(UsageError, match="--let takes a register and its value"):
+        with pytest.raises(UsageError, match="--let takes a register or variable and its value"):
             kinds.MANY["let"]("--let", f"RSI={text}")
     else:
-        assert kinds.MANY["let"]("--let", f"RSI={text}") == ("rsi", value)
+        assert kinds.MANY["let"]("--let", f"RSI={text}") == ("RSI", value)
 
 
 @pytest.mark.parametrize("number", ["1001", "1000000", "9" * 15, "9" * 5000])

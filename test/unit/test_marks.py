@@ -39,7 +39,7 @@ def test_what_a_mark_says() -> None:
 
 
 def test_a_mark_may_say_nothing_more() -> None:
-    assert astuple(one("/* incc: analyze */\nfor (;;) ;\n"))[6:] == ("", (), "", ())
+    assert astuple(one("/* incc: analyze */\nfor (;;) ;\n"))[6:] == ("", (), "", (), ())
 
 
 def test_several_expectations_and_quotes() -> None:
@@ -102,12 +102,22 @@ def test_what_is_marked_in_fortran(code: str, file: str, found: tuple[int, int, 
         ("incc: analyse", 10, "incc: takes analyze, not 'analyse'"),
         ("incc:", 9, "incc: takes analyze"),
         ("incc: analyze expects(cycles < 3)", 18, "no 'expects' in a mark; did you mean expect?"),
-        ("incc: analyze foo(3)", 18, "no 'foo' in a mark; there are name, mcpu, trip and expect"),
-        ("incc: analyze cycles < 3", 18, "'cycles' is none of name(…), mcpu(…), trip(…) and expect(…)"),
+        ("incc: analyze foo(3)", 18, "no 'foo' in a mark; there are name, mcpu, trip, let and expect"),
+        ("incc: analyze cycles < 3", 18, "'cycles' is none of name(…), mcpu(…), trip(…), let(…) and expect(…)"),
         ("incc: analyze expect(max(1, 2)", 18, "expect(… has no closing parenthesis"),
         ("incc: analyze name( )", 18, "name() says nothing"),
         ("incc: analyze name(a b)", 23, "a name is one word, not 'a b'"),
         ("incc: analyze name(a) name(b)", 26, "a mark has one name"),
+        (
+            "incc: analyze let(n = 1, m)",
+            29,
+            "let takes a register or variable and its value, such as rsi=8000, not 'm'",
+        ),
+        (
+            "incc: analyze let(n = 1e3)",
+            22,
+            "let takes a register or variable and its value, such as rsi=8000, not 'n = 1e3'",
+        ),
         ("incc: analyze mcpu(sky/lake)", 23, "'sky/lake' is not the name of a core"),
     ],
 )
@@ -120,6 +130,12 @@ def test_parentheses_in_quotes_close_nothing() -> None:
     assert errors == []
     assert [expected.condition for expected in mark.expected] == ["max(1, 2) < 3 and function != ':-)'"]
     assert mark.name == "a"
+
+
+def test_values_of_variables() -> None:
+    (mark,), errors = marks_of("// incc: analyze let(n = 800, rsi=-0x10) let(m=18446744073709551615)\nx;\n", "a.c")
+    assert errors == []
+    assert mark.let == (("n", 800), ("rsi", -16), ("m", -1))
 
 
 def test_nothing_to_mark() -> None:

@@ -368,10 +368,10 @@ def test_pragmas_say_what_comments_say(
         "",
         "[]",
         "{}",
-        '{"version": 2, "marks": [], "problems": []}',
-        '{"version": 1, "marks": [{}], "problems": []}',
-        '{"version": 1, "marks": [], "problems": [{"file": "k.c", "line": "1", "column": 1, "message": "x"}]}',
-        '{"version": 1, "marks": 1, "problems": []}',
+        '{"version": 3, "marks": [], "problems": []}',
+        '{"version": 2, "marks": [{}], "problems": []}',
+        '{"version": 2, "marks": [], "problems": [{"file": "k.c", "line": "1", "column": 1, "message": "x"}]}',
+        '{"version": 2, "marks": 1, "problems": []}',
     ],
 )
 def test_a_table_that_is_none(text: str) -> None:
@@ -381,7 +381,7 @@ def test_a_table_that_is_none(text: str) -> None:
 
 def test_a_table() -> None:
     entry: dict[str, object] = {"file": "k.c", "line": 1, "column": 2, "message": "x"}
-    table = {"version": 1, "marks": [], "problems": [entry, {**entry, "end_column": 4, "fix": ""}]}
+    table = {"version": 2, "marks": [], "problems": [entry, {**entry, "end_column": 4, "fix": ""}]}
     assert read_mark_table(json.dumps(table)) == (
         (),
         (
@@ -399,3 +399,22 @@ def test_which_plugin(tmp_path: Path) -> None:
     named = str(tmp_path / "mine.so")
     assert source_plugin_for(19, {"INCC_SOURCE_PLUGIN": named}) == named
     assert source_plugin_for(19, {"INCC_SOURCE_PLUGIN": named, "INCC_PLUGIN": "0"}) == named
+
+
+@every_version
+def test_values_of_variables(major: int, tmp_path: Path) -> None:
+    text = """
+void f(float *a, int n, int m) {
+#pragma incc analyze let(n = 800, rsi=-16) let(m=-1)
+  for (int i = 0; i < n; ++i)
+    a[i] += m;
+#pragma incc analyze let(n) name(b)
+  for (int i = 0; i < n; ++i)
+    a[i] *= m;
+}
+"""
+    marks, errors, _ = compile_marked(major, tmp_path, text)
+    assert [mark.let for mark in marks] == [(("n", 800), ("rsi", -16), ("m", -1)), ()]
+    (error,) = errors
+    assert error.text == "let takes a register or variable and its value, such as rsi=8000, not 'n'"
+    assert error.source.line == 6

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from incc.report import types as t
+from incc.report.wording import listed
 from incc.views.layout import Layout, cycles, line_list
 from incc.views.table import Table, number_column, row, text_column, text_lines
 
@@ -63,7 +64,7 @@ def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
         places = line_list(kernel.instructions[number].line for number in data.unknown)
         sentences = [
             f"Nothing is predicted beyond L1, because it is unknown which cache lines some instructions move, or what "
-            f"that costs: {places}."
+            f"that costs: {places}.{_decided(data)}"
         ]
     streams = Table(_STREAMS, [row(*_stream(kernel, stream)) for stream in data.streams])
     yield Part("Streams of cache lines, per iteration", streams, sentences)
@@ -101,12 +102,22 @@ def _reuse(kernel: t.KernelReport, data: t.DataReport) -> Iterator[str]:
         places = line_list(kernel.instructions[number].line for number in numbers).capitalize()
         verb = "use" if places.startswith("Lines") else "uses"
         yield f"{places} {verb} data again at a distance of {_distances(streams)}. {_reaches(streams[0])}."
-    unknown = next((stream for stream in data.streams if stream.neighbour), None)
-    if unknown:
+    rows = [stream for stream in data.streams if stream.neighbour]
+    if rows:
+        apart = dict.fromkeys(stream.apart for stream in rows)
+        distance = "an unknown distance" if "" in apart else listed(list(apart))
         yield (
-            "Rows of an array lie an unknown distance apart. The lower ends hold if each row finds the lines of its "
-            f"neighbour in L1, the higher ends if it finds none. {_reaches(unknown)}."
+            f"Rows of an array lie {distance} apart.{_decided(data)} The lower ends hold if each row finds the lines "
+            f"of its neighbour in L1, the higher ends if it finds none. {_reaches(rows[0])}."
         )
+
+
+def _decided(data: t.DataReport) -> str:
+    """Return a sentence on the variables that decide, with a blank before it."""
+    if not data.deciding:
+        return ""
+    values = " ".join(f"--let {name}=VALUE" for name in data.deciding)
+    return f" The value of {listed(data.deciding)} decides ({values})."
 
 
 def _by_distance(data: t.DataReport) -> list[list[t.DataStream]]:

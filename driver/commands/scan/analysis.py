@@ -163,11 +163,16 @@ class Worker:
         elif isinstance(source, SourceFile):
             from incc.driver.sources import compiled_source
 
-            unit, note = compiled_source(source.name, ",".join(core.core.mcpu for core in self.cores))
+            cpus = ",".join(core.core.mcpu for core in self.cores)
+            unit, note = compiled_source(source.name, cpus, variables=self._names_values)
             outcome.notes.append(note)
             yield [analyze_unit(unit, core) for core in self.cores]
         else:
             yield from self._compiled(source, outcome)
+
+    @property
+    def _names_values(self) -> bool:
+        return any(core.kernel.names_values for core in self.cores)
 
     def _block(self, block: HexBlock, outcome: ScanOutcome) -> list[UnitResult]:
         if self.cores[0].scope.functions:
@@ -229,7 +234,7 @@ class Worker:
         settings = settings_of(command, self.cores, outcome.notes, self.scan.requested)
         if not settings:
             return
-        for unit in units_of(command, outcome.problems, remarks=bool(self.scan.reports)):
+        for unit in units_of(command, outcome.problems, bool(self.scan.reports), self._names_values):
             try:
                 yield [analyze_unit(unit, core) for core in settings]
             except AnalysisError as error:

@@ -12,7 +12,7 @@ using namespace incc;
 
 namespace {
 
-const StringRef Clauses[] = {"name", "mcpu", "trip", "expect"};
+const StringRef Clauses[] = {"name", "mcpu", "trip", "let", "expect"};
 
 /// Returns the text of tokens, with the blanks between them.
 std::string textOf(ArrayRef<Piece> Pieces) {
@@ -122,6 +122,7 @@ private:
                 std::string(Kind == "expect" ? "a condition"
                             : Kind == "mcpu" ? "the name of a core"
                             : Kind == "trip" ? "a number of iterations"
+                            : Kind == "let"  ? "a value"
                                              : "a name") +
                 " in '" + Kind.str() + "()'",
             {},
@@ -144,6 +145,8 @@ private:
         Found.Name = std::move(Text);
     } else if (Kind == "trip") {
       Found.Trip = std::move(Text);
+    } else if (Kind == "let") {
+      Found.Let += (Found.Let.empty() ? "" : ",") + Text;
     } else {
       SmallVector<StringRef, 4> Cores;
       SplitString(Text, Cores, " \t,");

@@ -39,6 +39,7 @@ struct Condition {
 struct ParsedMark {
   std::string Name;
   std::string Trip;
+  std::string Let;
   std::vector<std::string> Cores;
   std::vector<Condition> Expected;
 };

@@ -43,7 +43,7 @@ namespace json = llvm::json;
 namespace {
 
 /// The version of the table's format. The reader (marks_table.py) rejects other versions.
-constexpr int TableVersion = 1;
+constexpr int TableVersion = 2;
 
 constexpr const char *PragmaWords = "'#pragma incc analyze'";
 constexpr const char *AttributeWords = "'incc::analyze'";
@@ -183,6 +183,7 @@ private:
                         {"last_line", Last.isValid() ? Last.getLine() : First.getLine()},
                         {"name", json::fixUTF8(Mark.Contents.Name)},
                         {"trip", json::fixUTF8(Mark.Contents.Trip)},
+                        {"let", json::fixUTF8(Mark.Contents.Let)},
                         {"mcpu", std::move(Cores)},
                         {"expect", std::move(Expected)}};
   }
