@@ -15,6 +15,8 @@ from incc.measuring.harness import MachineLoop
 from incc.measuring.native import X86_GPR
 
 COUNTER = X86_GPR.index("r15")
+X86, AARCH64 = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
+"""LLVM's names of targets."""
 PAGES = 0x10_0000_0000
 """The start of the memory of loops: rsi, rdi and rbp are pointers into it, a page apart and 64-byte aligned, as rsp."""
 ONE = 0x3FF0_0000_0000_0000
@@ -22,7 +24,7 @@ ONE = 0x3FF0_0000_0000_0000
 
 
 @cache
-def _target() -> Any:
+def _target(triple: str) -> Any:
     import llvmlite.binding as llvm
 
     for name in ("initialize", "initialize_all_targets", "initialize_all_asmprinters", "initialize_native_asmparser"):
@@ -30,16 +32,19 @@ def _target() -> Any:
             getattr(llvm, name)()
         except (AttributeError, RuntimeError):
             continue  # newer versions do this themselves, and say so
-    return llvm.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(opt=0)
+    return llvm.Target.from_triple(triple).create_target_machine(opt=0)
 
 
-def assemble(text: str) -> bytes:
-    """Return the machine code of statements that refer to nothing outside."""
+def assemble(text: str, triple: str = X86) -> bytes:
+    """Return the machine code of statements that refer to nothing outside, for a target that LLVM assembles for here.
+
+    llvmlite has the assembler of its own machine alone.
+    """
     import llvmlite.binding as llvm
 
-    machine = _target()
+    machine = _target(triple)
     escaped = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
-    module = llvm.parse_assembly(f'target triple = "x86_64-unknown-linux-gnu"\nmodule asm "{escaped}"\n')
+    module = llvm.parse_assembly(f'target triple = "{triple}"\nmodule asm "{escaped}"\n')
     return read_elf(machine.emit_object(module)).content(".text")
 
 

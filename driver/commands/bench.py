@@ -39,10 +39,10 @@ from incc.frontends.kernel import KernelCode
 from incc.frontends.unit import Unit
 from incc.measuring.forms import pairs, predicted
 from incc.measuring.forms.bench import CoreBench, NotMeasured, loop_of
-from incc.measuring.forms.messages import FORMS, NO_FORM, wrong_machine, wrong_model
+from incc.measuring.forms.messages import FORMS, NO_FORM, other_machine, wrong_machine, wrong_model
 from incc.measuring.forms.operands import Named, Unreadable, matching, read
 from incc.measuring.forms.target import MeasuredCore, features_of, features_of_host, target
-from incc.measuring.harness import Harness, LoopFailure, Unavailable
+from incc.measuring.harness import Harness, LoopFailure, Unavailable, missing
 from incc.measuring.records import OtherRun, Records
 from incc.measuring.records import name as name_of
 from incc.measuring.stand_in import Simulated, simulated
@@ -179,9 +179,9 @@ def command() -> int:
 def _run(options: argparse.Namespace) -> int:
     _check(options)
     choice = _model(options)
-    core = _target(choice.model, options.simulated)
     if options.memory:
-        return OK if bench_memory.run(options, choice.model, core.name, core.features) else INCOMPLETE
+        return OK if bench_memory.run(options, choice.model, _features(choice.model, options.simulated)) else INCOMPLETE
+    core = _target(choice.model, options.simulated)
     forms = _forms(options, core)
     if options.list:
         for form in forms:
@@ -257,9 +257,10 @@ def _model(options: argparse.Namespace) -> ChosenModel:
         if not options.mcpu:
             raise
         raise UsageError(str(error)) from None
-    if reason := wrong_model(choice.model.isa, choice.model.name):
+    if not options.memory and (reason := wrong_model(choice.model.isa, choice.model.name)):
         raise UsageError(reason)
-    if not options.simulated and (reason := wrong_machine()):
+    reason = missing() or other_machine(choice.model.isa) if options.memory else wrong_machine()
+    if reason and not options.simulated:
         raise AnalysisError(reason)
     return choice
 
@@ -301,7 +302,11 @@ def _port_sets(options: argparse.Namespace, forms: list[Named], model: MachineMo
 
 
 def _target(model: MachineModel, simulated: bool) -> MeasuredCore:
-    return target(model, features_of(model) if simulated else features_of_host(host.read().features))
+    return target(model, _features(model, simulated))
+
+
+def _features(model: MachineModel, simulated: bool) -> frozenset[str]:
+    return features_of(model) if simulated else features_of_host(host.read().features)
 
 
 def _forms(options: argparse.Namespace, core: MeasuredCore) -> list[Named]:

@@ -18,6 +18,7 @@ from incc.measuring.harness import Unavailable, missing
 from incc.measuring.host.model import processor_name
 from incc.measuring.records import OtherRun, Records, StreamRecord
 from incc.measuring.streams import caches, study
+from incc.measuring.streams.aarch64 import scalable_bits
 from incc.measuring.streams.fit import Figures, Fit, fit, measured_at, rule_text
 from incc.measuring.streams.loops import LINE, NAMES, StreamLoop, widths
 from incc.measuring.streams.stand_in import SimulatedStreams
@@ -55,12 +56,12 @@ def machine_of_host(model: MachineModel, features: frozenset[str]) -> Machine:
         raise Unavailable(reason)
     cpus = caches.one_cpu_per_core()[::-1]  # interrupts most often come to the first
     levels, line = caches.read(cpus[0])
-    bits = widths(features)
+    bits = widths(model.isa, features, scalable_bits())
     if not levels or not bits:
         raise Unavailable("the system does not describe caches" if bits else "this processor has no AVX")
     most = caches.available_bytes() // 2 // len(cpus)
     longest = study.BEYOND * (levels[-1].size or 0)
-    streams = study.HostStreams(cpus, min(longest, most) if most else longest)
+    streams = study.HostStreams(model.isa, cpus, min(longest, most) if most else longest)
     virtual = " (virtual machine)" if "hypervisor" in host.read().features else ""
     name = f"{processor_name() or model.title}{virtual}"
     return _machine(streams, levels, line, bits, most, name, model)
@@ -76,7 +77,7 @@ def _simulated(model: MachineModel, features: frozenset[str]) -> Machine:
         if level.size is not None
     ]
     cores = max(level.cores for level in levels)
-    bits = widths(features)
+    bits = widths(model.isa, features, model.parameters["scalable_vector_bits"])
     return _machine(SimulatedStreams(model, cores), levels, memory.line, bits, 0, model.title, model)
 
 
@@ -155,11 +156,11 @@ def measure(
     return replace(outcome, fit=replace(fitted, memory=memory))
 
 
-def run(options: argparse.Namespace, model: MachineModel, core: str, features: frozenset[str]) -> bool:
+def run(options: argparse.Namespace, model: MachineModel, features: frozenset[str]) -> bool:
     """Measure, write the results, and return True if they are complete. Raises UsageError and AnalysisError."""
     try:
         machine = _simulated(model, features) if options.simulated else machine_of_host(model, features)
-        records = Records(options.resume or options.output, core, bool(options.resume))
+        records = Records(options.resume or options.output, model.name, bool(options.resume))
     except OtherRun as error:
         raise UsageError(str(error)) from None
     except Unavailable as error:
@@ -167,7 +168,7 @@ def run(options: argparse.Namespace, model: MachineModel, core: str, features: f
     wanted = plan(machine, options.quick)
     measured: list[StreamRecord] = []
     try:
-        records.begin({"core": core})
+        records.begin({"core": model.name})
         left = study.remaining(wanted, records)
         if left.points and not options.simulated:
             _say(f"note: {left.measurements} measurements take about {max(round(left.seconds), 1)} s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 
+from incc.frontends.isa import isa, of_target
 from incc.measuring.harness import missing
 
 FORMS = (
@@ -28,3 +29,9 @@ def wrong_machine() -> str:
     """Return why nothing can be measured here, or "" if it can."""
     machine = platform.machine()
     return missing() or ("" if machine == "x86_64" else f"forms are measured on x86-64 only, not on {machine}")
+
+
+def other_machine(isa_name: str) -> str:
+    """Return why code of that instruction set does not run here, or "" if it does."""
+    machine = platform.machine()
+    return "" if of_target(machine) == isa_name else f"{isa(isa_name).title} code cannot be measured on {machine}"

@@ -23,7 +23,6 @@ from msgspec.structs import replace
 
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.levels import DataTimes, data_times, times
-from incc.frontends.isa import isa
 from incc.measuring.streams.loops import LINE, UNROLL, StreamLoop
 from incc.measuring.streams.study import Point
 from incc.models.memory import MOST_CYCLES, MemoryHierarchy, MemoryLevel
@@ -128,7 +127,7 @@ def core_times(loop: StreamLoop, model: MachineModel, cycles: float | None = Non
         cycles: Measured cycles per cache line with data in L1, in place of the model's.
         line: Bytes of a cache line.
     """
-    kernel = isa(model.isa).decode_bytes(loop.code(), loop.title, True, False)
+    kernel = loop.kernel(model.isa)
     result = analyze_kernel(kernel, model, KernelSettings())
     # The traffic of non-temporal stores is only known where their cost is.
     l1 = MemoryHierarchy(levels=(MemoryLevel(name="L1", size=1, non_temporal=1.0),), line=line, source="")

@@ -1,43 +1,44 @@
-"""The loops that stream through arrays, as machine code for x86-64.
+"""The loops that stream through arrays, for each instruction set.
 
-Each loop goes through up to four arrays of doubles, in steps of UNROLL bytes. Its pointers are incremented, so that no
-address has an index register, which some cores treat as a µop of its own.
+Each loop goes through up to four arrays of doubles, in steps of UNROLL bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Protocol
 
 import msgspec
 
-from incc.measuring.assemble import assemble
+from incc.frontends.kernel import KernelCode
+from incc.measuring.streams import aarch64, x86
 
 UNROLL = 256
 """Bytes of each array that an iteration goes through."""
 LINE = 64
 """Bytes of a cache line."""
 
-_ARRAYS = ("rdi", "rsi", "rdx", "rcx")
-"""The registers of arrays, of which the first one is stored to; a function's arguments have this order."""
-_COUNTER = "r8"
-_FACTOR = 15
-"""The number of the vector register that holds the factor of `update` and `triad`."""
 
-_BODIES = {
-    "load": ("vmovapd {0}, {t}",),
-    "store": ("{store} {f}, {0}",),
-    "copy": ("vmovapd {1}, {t}", "{store} {t}, {0}"),
-    "update": ("vmulpd {0}, {f}, {t}", "{store} {t}, {0}"),
-    "triad": ("vmulpd {2}, {f}, {t}", "vaddpd {1}, {t}, {t}", "{store} {t}, {0}"),
-    "schoenauer": ("vmovapd {2}, {t}", "vmulpd {3}, {t}, {t}", "vaddpd {1}, {t}, {t}", "{store} {t}, {0}"),
-}
-"""The instructions for one vector: {0} to {3} are its places in the arrays, {t} a register and {f} the factor."""
+class _Texts(Protocol):
+    """The loops of an instruction set."""
 
-NAMES = tuple(_BODIES)
+    def widths(self, features: Collection[str], scalable: int) -> list[int]: ...
+
+    def loop(self, name: str, bits: int, non_temporal: bool, arrays: int, unroll: int) -> str: ...
+
+    def function(self, loop: str, bits: int, non_temporal: bool) -> bytes: ...
+
+    def kernel(self, loop: str, title: str) -> KernelCode: ...
+
+
+_TEXTS: dict[str, _Texts] = {"x86": x86, "aarch64": aarch64}
+
+_ARRAYS = {"load": 1, "store": 1, "copy": 2, "update": 1, "triad": 3, "schoenauer": 4}
+"""The number of arrays of each loop. Stores are to the first one."""
+NAMES = tuple(_ARRAYS)
 """The names of the loops."""
 NON_TEMPORAL = ("store", "copy")
 """The loops that are also measured with non-temporal stores."""
-_VECTORS = {128: "xmm", 256: "ymm", 512: "zmm"}
 
 
 class StreamLoop(msgspec.Struct, frozen=True, order=True):
@@ -46,7 +47,7 @@ class StreamLoop(msgspec.Struct, frozen=True, order=True):
     name: str
     """One of NAMES."""
     bits: int
-    """The width of its loads and stores: 128, 256 or 512."""
+    """The width of its loads and stores."""
     non_temporal: bool = False
     """True if its stores bypass the caches."""
 
@@ -58,37 +59,30 @@ class StreamLoop(msgspec.Struct, frozen=True, order=True):
     @property
     def arrays(self) -> int:
         """The number of its arrays."""
-        return 1 + max(n for n in range(len(_ARRAYS)) if any(f"{{{n}}}" in text for text in _BODIES[self.name]))
+        return _ARRAYS[self.name]
 
-    def code(self) -> bytes:
-        """Return the machine code of the loop, whose last instruction jumps to its start."""
-        return assemble(self._text())
+    def kernel(self, isa: str) -> KernelCode:
+        """Return the loop for an instruction set."""
+        return _TEXTS[isa].kernel(self.text(isa), self.title)
 
-    def function(self) -> bytes:
+    def function(self, isa: str) -> bytes:
         """Return the machine code of a function of the arrays' addresses and the number of iterations."""
-        one = 0x3FF0_0000_0000_0000
-        wide = "vmovddup" if self.bits == 128 else "vbroadcastsd"
-        factor = f"movabs ${one}, %rax\nvmovq %rax, %xmm{_FACTOR}\n{wide} %xmm{_FACTOR}, {self._register(_FACTOR)}\n"
-        fence = "sfence\n" if self.non_temporal else ""
-        return assemble(f"{factor}.p2align 6\n{self._text()}\n{fence}vzeroupper\nret\n")
+        return _TEXTS[isa].function(self.text(isa), self.bits, self.non_temporal)
 
-    def _register(self, number: int) -> str:
-        return f"%{_VECTORS[self.bits]}{number}"
-
-    def _text(self) -> str:
-        lines = ["0:"]
-        for number, offset in enumerate(range(0, UNROLL, self.bits // 8)):
-            places = [f"{offset}(%{array})" for array in _ARRAYS]
-            store = "vmovntpd" if self.non_temporal else "vmovapd"
-            registers = {"t": self._register(number % 8), "f": self._register(_FACTOR), "store": store}
-            lines += [text.format(*places, **registers) for text in _BODIES[self.name]]
-        lines += [f"add ${UNROLL}, %{array}" for array in _ARRAYS[: self.arrays]]
-        return "\n".join([*lines, f"dec %{_COUNTER}", "jnz 0b"])
+    def text(self, isa: str) -> str:
+        """Return the loop as assembly text."""
+        return _TEXTS[isa].loop(self.name, self.bits, self.non_temporal, self.arrays, UNROLL)
 
 
-def widths(features: Collection[str]) -> list[int]:
-    """Return the widths of vectors that a processor has, by its features (`measuring.forms.target`)."""
-    return [bits for bits, feature in ((128, "AVX"), (256, "AVX2"), (512, "AVX512F")) if feature in features]
+def widths(isa: str, features: Collection[str], scalable: int) -> list[int]:
+    """Return the widths of vectors that a processor has.
+
+    Args:
+        isa: Its instruction set.
+        features: Its features (`measuring.forms.target`).
+        scalable: The bits of its scalable vectors, if it has some.
+    """
+    return _TEXTS[isa].widths(features, scalable)
 
 
 def loops(bits: Collection[int]) -> Iterator[StreamLoop]:

@@ -119,10 +119,11 @@ def order(items: Iterable[Point], number: int) -> list[Point]:
 
 
 class HostStreams:
-    """The processes that stream through arrays on this machine, one on each CPU."""
+    """The processes that stream through arrays on this machine, of an instruction set, one on each CPU."""
 
-    def __init__(self, cpus: Sequence[int], most_bytes: int) -> None:
+    def __init__(self, isa: str, cpus: Sequence[int], most_bytes: int) -> None:
         self.cores = len(cpus)
+        self._isa = isa
         self._cpus = list(cpus)
         self._bytes = most_bytes
         self._processes: list[subprocess.Popen[str]] = []
@@ -152,7 +153,7 @@ class HostStreams:
             self._processes.append(process)
             self._answer(process)
         job: dict[str, Any] = {
-            "code": point.loop.function().hex(),
+            "code": point.loop.function(self._isa).hex(),
             "arrays": point.loop.arrays,
             "bytes": point.bytes,
             "seconds": SECONDS,

@@ -160,7 +160,7 @@ def test_the_fastest_of_several_rounds_counts() -> None:
 @pytest.mark.skipif(bool(missing()), reason="nothing can be measured here")
 def test_this_machine_streams_through_arrays() -> None:
     cpus = caches.one_cpu_per_core()
-    with closing(HostStreams(cpus, 1 << 22)) as machine:
+    with closing(HostStreams("x86", cpus, 1 << 22)) as machine:
         for point in (
             Point(StreamLoop("triad", 128), 1 << 14),
             Point(StreamLoop("copy", 128, True), 1 << 22, len(cpus)),
