@@ -15,11 +15,11 @@ from incc.driver.messages import tell_printable
 from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
 from incc.driver.settings import Settings, with_values
 from incc.frontends.asm.llvm_regions import latencies, places, regions, spans
+from incc.frontends.assembling import LimitError
 from incc.frontends.foreign import unreadable
 from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.frontends.x86 import assembler
-from incc.frontends.x86.assembler import LimitError
 from incc.frontends.x86.llvm.reading import Reading, read, unusual, with_plain_numbers
 from incc.models.processors.names import level
 from incc.report import types as t

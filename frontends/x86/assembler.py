@@ -10,37 +10,26 @@ from __future__ import annotations
 import errno
 import os
 import re
-import resource
-import select
-import shutil
-import signal
-import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.assembling import (
+    READS_FILES,
+    AssemblerError,
+    Result,
+    TextError,
+    disk_full,
+    run,
+    temporary_folder,
+)
 from incc.frontends.elf import OBJECT, PROGBITS, RELOCATIONS, RELOCATIONS_IN_PLACE, ElfError, read_elf
-from incc.frontends.isa import DecodeError, word_set
+from incc.frontends.isa import word_set
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86.iced import Narrow
-from incc.support.confined import NotConfinedError, confined
 from incc.support.isolated import isolated
-from incc.support.signals import tied
-
-
-class AssemblerError(DecodeError):
-    """A failure of the assembler: it is missing, crashed, or failed without naming a line."""
-
-
-class TextError(AssemblerError):
-    """A text that no assembler should be given: another one is not tried."""
-
-
-class LimitError(TextError):
-    """A text that takes the assembler too much time, memory or disk space. Another assembler would need as much."""
 
 
 class Encoded(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,12 +59,6 @@ class AssembledLines(msgspec.Struct, frozen=True):
     symbols: Mapping[str, tuple[int, int]] = {}
     """The number of the section and the offset of each symbol, with those that mark statements."""
 
-
-# The limits for a file of any size; less is allowed for smaller files. 100 MB of ordinary assembly take 30 s, but
-# `.fill 100000000000` fills any disk, `.include "/dev/zero"` and `.rept 1000000000` never end, nor does a pipe that is
-# included.
-LIMIT_SECONDS = 300
-LIMIT_BYTES = 1 << 30
 
 # One round removes all statements that the assembler names; LLVM in llvmlite names one at a time.
 _MAX_ROUNDS = 64
@@ -219,12 +202,6 @@ class _Dropping:
             if word == ".bss" or (named and name.startswith((".bss", ".tbss"))):
                 self._section = "bss"
         self._previous = before
-
-
-# --- directives that read other files --------------------------------------------------------------------------------
-
-_WRITING = r'(?i)\.inc(?:lude|bin)|\.(?:macro|irpc?|rept?|mri|altmacro)\b|^[ \t]*"|[;:][ \t]*"'
-"""The text of a directive that reads files, or of the means to write one, without which no other file is read."""
 
 
 # --- labels around the wanted statements -----------------------------------------------------------------------------
@@ -439,25 +416,10 @@ def _unfilled(content: memoryview, fields: Iterable[tuple[int, int]]) -> bytes:
 # --- running an assembler --------------------------------------------------------------------------------------------
 
 
-def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    parent = os.environ.get("TMPDIR") or "/tmp"
-    try:
-        return tempfile.TemporaryDirectory(prefix=f"incc-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
-
-
-def _full(folder: str) -> LimitError:
-    return LimitError(f"no space left in the temporary folder {os.path.dirname(folder)}")
-
-
 _GNU = "as"
 
 TRUSTED = "--trusted"
 """The option of `llvm/assembler.py` for a text that may read other files."""
-
-_CANNOT_LOAD = 127
-"""The exit status of a program whose shared libraries cannot be read."""
 
 
 def _default_commands(narrow: bool) -> list[list[str]]:
@@ -465,168 +427,22 @@ def _default_commands(narrow: bool) -> list[list[str]]:
     return [[_GNU, bits], [*isolated("incc.frontends.x86.llvm.assembler", "run"), bits]]
 
 
-class _Result(msgspec.Struct, frozen=True):
-    status: int
-    """The exit status, or the negative number of a signal."""
-    messages: str
-    data: bytes
-    """The object."""
-
-
-def _starting(program: str, arguments: list[str], environment: Mapping[str, str], messages: str) -> Callable[[], int]:
-    """Return a function that starts an assembler with no open files but that for its messages. It raises OSError."""
-    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 2, messages, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
-    ]
-    # A text could name what this process has inherited, such as the pipe of make, as /dev/fd/3.
-    for name in os.listdir("/dev/fd"):
-        with suppress(OSError):
-            if int(name) > 2 and os.get_inheritable(int(name)):
-                actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
-    # Python ignores SIGXFSZ, and processes that it starts inherit that.
-    reset = [signal.SIGXFSZ]
-    program, arguments = tied(shutil.which(program) or program, arguments)
-    return lambda: os.posix_spawnp(program, arguments, environment, file_actions=actions, setsigdef=reset)
-
-
-def _finish(process: int, size: int, meanwhile: Callable[[], object] | None) -> int:
-    """Wait for an assembler, and return its status as `_wait` does."""
-    _limit(process, size)
-    status = None
-    try:
-        if meanwhile is not None:
-            meanwhile()
-        status = _wait(process, _patience(size))
-    finally:
-        if status is None:  # an exception is on its way, and must not wait for the assembler
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-    return status
-
-
-def _check_inputs(dependencies: str, source: str) -> None:
-    """Raise TextError if the assembler has read other files than the source, as a macro can make it."""
-    with open(dependencies, encoding="utf-8", errors="replace") as file:
-        words = file.read().replace("\\\n", " ").partition(": ")[2].split()
-    if any(word != source for word in words):
-        raise TextError(_READS_FILES)
-
-
-def _run(
+def _run_over(
     command: Sequence[str], source: str, folder: str, meanwhile: Callable[[], object] | None, trusted: bool
-) -> _Result:
-    """Run one assembler over `source`, which may read other files only if it is `trusted`.
-
-    Raises OSError if the assembler cannot be started, and AssemblerError if it cannot be kept from other files.
-    """
-    paths = [os.path.join(folder, name) for name in ("in.s", "out.o", "messages", "read")]
-    with open(paths[0], "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(source)
-    for path in (paths[1], paths[3]):
-        if os.path.exists(path):
-            os.unlink(path)
-    alone = not trusted and command[0] == _GNU
+) -> Result:
+    """Run one of the assemblers over a text, which may read other files only if it is `trusted`."""
+    if command[0] == _GNU:
+        return run(command, source, folder, meanwhile, "" if trusted else "--MD")
     # LLVM's confines itself, once Python has read its modules.
-    options = ["--MD", paths[3]] if alone else [TRUSTED] if trusted and command[0] != _GNU else []
-    arguments = [*command, *options, "-o", paths[1], paths[0]]
-    # The messages are parsed, so they must be in English. With the other variable LLVM writes to a file.
-    environment = {**os.environ, "LC_ALL": "C"}
-    environment.pop("AS_SECURE_LOG_FILE", None)
-
-    start = _starting(command[0], arguments, environment, paths[2])
-    if not alone:
-        status = _finish(start(), len(source), meanwhile)
-    else:
-        try:
-            with confined(start, command[0], environment, folder) as process:
-                status = _finish(process, len(source), meanwhile)
-            if status == _CANNOT_LOAD:
-                raise NotConfinedError(errno.EACCES, "its libraries are in an unusual place")
-        except (NotConfinedError, PermissionError) as error:
-            if re.search(_WRITING, source, re.MULTILINE):
-                why = f"this system cannot confine the assembler's access to files ({error.strerror})"
-                raise TextError(f"{why}, and the text may name some; --trust-includes assembles it") from None
-            status = _finish(start(), len(source), meanwhile)
-    if -status in _LIMITS:
-        most = _LIMITS[-status](len(source))
-        raise LimitError(f"the assembler {command[0]!r} was stopped: more than {most}")
-    if alone and os.path.exists(paths[3]):
-        _check_inputs(paths[3], paths[0])
-    with open(paths[2], encoding="utf-8", errors="replace") as file:
-        messages = file.read()
-    data = b""
-    if status == 0 and os.path.exists(paths[1]):
-        with open(paths[1], "rb") as output:
-            data = output.read()
-    return _Result(status, messages, data)
+    return run([*command, *([TRUSTED] if trusted else [])], source, folder, meanwhile)
 
 
 heard: list[str] = []
 """The assembler's messages on the last text, errors and warnings; cleared by `assemble`."""
 
-_LIMITS: dict[int, Callable[[int], str]] = {
-    signal.SIGALRM: lambda size: f"{_patience(size)} s",
-    signal.SIGXCPU: lambda size: f"{processor_seconds(size)} s of the processor",
-    signal.SIGXFSZ: lambda size: f"{_bytes(size) >> 20} MiB of output",
-}
-"""The limit that an assembler exceeded, by the signal that ended it and the size of the text."""
-
-
-def processor_seconds(size: int) -> int:
-    """Return the processor time that an assembler may take for a text of `size` characters."""
-    return min(LIMIT_SECONDS, 5 + size // 500_000)
-
-
-def _patience(size: int) -> int:
-    """Return the seconds that an assembler may take by the clock. Other processes may use the processor, too."""
-    return min(LIMIT_SECONDS, 12 * processor_seconds(size))
-
-
-def _bytes(size: int) -> int:
-    """Return the number of bytes that an assembler may write. All of them are read."""
-    return min(LIMIT_BYTES, (1 << 28) + 16 * size)
-
-
-def _limit(process: int, size: int) -> None:
-    """Limit a process's output and time for a text of this size. The limits outlive this process."""
-    try:
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (_bytes(size), _bytes(size)))
-        seconds = processor_seconds(size)
-        resource.prlimit(process, resource.RLIMIT_CPU, (seconds, seconds + 1))
-        data = (1 << 30) + 64 * size
-        resource.prlimit(process, resource.RLIMIT_DATA, (data, data))
-        resource.prlimit(process, resource.RLIMIT_CORE, (0, 0))
-    except (OSError, ValueError):  # it has ended, or has stricter limits already
-        pass
-
-
-def _wait(process: int, seconds: int) -> int:
-    """Wait for a process at most some seconds, and return its exit status or the negative number of a signal.
-
-    A process that takes too long is killed; the signal is then SIGALRM.
-    """
-    try:
-        descriptor = os.pidfd_open(process)
-    except OSError:  # an old kernel; only the processor time is limited
-        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    try:
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
-        if not poll.poll(seconds * 1000):
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-            return -signal.SIGALRM
-    finally:
-        os.close(descriptor)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-
-
 # Compiled where they are used, because most runs have no messages: those of GNU as and clang, and of llvmlite.
 _ERROR = r"^(?:.*in\.s:(\d+)(?::\d+)?: (?:[Ff]atal )?[Ee]rror: |error: <inline asm>:(\d+):\d+: )(.*)$"
 _DENIED = r"can't open .* for reading|file not found: |Could not find inc(?:lude|bin) file"
-_READS_FILES = "a macro of the text reads another file, which needs --trust-includes"
 _FOREIGN = r"(?!.*in\.s:)[^:]*:\d+: "
 """The beginning of a message about a line of another file."""
 _UNDEFINED = r"Undefined temporary symbol (\S+)"
@@ -696,7 +512,7 @@ def assemble(
         statements = _with_modes(text.split("\n"), statements)
     heard.clear()
     commands = [list(assembler)] if assembler else _default_commands(text.startswith(NARROW_TARGET))
-    with _temporary_folder() as folder:
+    with temporary_folder() as folder:
         for index, command in enumerate(commands):
             try:
                 assembled, reasons = _assemble(command, list(marked), statements, folder, meanwhile, trusted)
@@ -791,7 +607,7 @@ def _each(command: list[str], dialects: list[str], texts: list[str], folder: str
     """Return LLVM's object of each statement in hexadecimal, "" if it refuses the statement; none if LLVM fails."""
     source = "".join(f"{dialect}\t{text}\n" for dialect, text in zip(dialects, texts, strict=True))
     try:
-        result = _run([*command, "--each"], source, folder, None, False)
+        result = _run_over([*command, "--each"], source, folder, None, False)
     except (OSError, AssemblerError):
         return []
     return [] if result.status else result.data.decode("ascii").split("\n")[: len(texts)]
@@ -814,12 +630,12 @@ def _for_elf(text: str) -> str:
     return re.sub(_NOT_OF_ELF, lambda match: f'"{match[1]}"' if match[1] else match[0] * (match[0][0] == '"'), text)
 
 
-def _failure(command: str, result: _Result, folder: str, trusted: bool) -> AssemblerError:
+def _failure(command: str, result: Result, folder: str, trusted: bool) -> AssemblerError:
     """Return the error for an assembler that failed for another reason than a statement."""
     if result.status < 0:
         return AssemblerError(f"the assembler {command!r} was ended by signal {-result.status}")
     if os.statvfs(folder).f_bavail == 0:
-        return _full(folder)
+        return disk_full(folder)
     # Other messages may quote files that the text includes.
     own = [m for m in result.messages.splitlines() if not re.match(_FOREIGN, m) or trusted]
     first = next((m for m in own if "rror" in m), own[0][:200] if own else "")
@@ -850,14 +666,14 @@ def _assemble(
             # them as long as those to any other section.
             source += '.section .text.incc_undefined,"ax",@progbits\n' + "".join(f"{name}:\n" for name in undefined)
         try:
-            result = _run(command, source, folder, meanwhile, trusted)
+            result = _run_over(command, source, folder, meanwhile, trusted)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise _full(folder) from None
+                raise disk_full(folder) from None
             raise AssemblerError(f"cannot run the assembler {command[0]!r}: {error.strerror}") from None
         meanwhile = None
         if not trusted and re.search(_DENIED, result.messages):
-            raise TextError(_READS_FILES)
+            raise TextError(READS_FILES)
         heard.extend(result.messages.splitlines())
         if result.data:
             try:

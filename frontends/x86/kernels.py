@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from incc.frontends.assembling import AssemblerError
 from incc.frontends.elf import EXECUTABLE, ElfError
 from incc.frontends.kernel import (
     Before,
@@ -23,7 +24,6 @@ from incc.frontends.kernel import (
 )
 from incc.frontends.x86.assembler import (
     AssembledLines,
-    AssemblerError,
     Encoded,
     assemble,
     heard,

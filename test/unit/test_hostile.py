@@ -16,6 +16,7 @@ import incc
 from bind_kernels import bound
 from incc.core import simulate
 from incc.driver.commands import mca
+from incc.frontends import assembling
 from incc.frontends.x86 import assembler
 
 LOOP = ".L0:\n addq $1, %rax\n jne .L0\n"
@@ -37,20 +38,20 @@ def run(module: str, *arguments: str, **streams: Any) -> subprocess.CompletedPro
 
 
 def test_an_assembler_that_writes_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assembler, "LIMIT_BYTES", 1 << 20)
+    monkeypatch.setattr(assembling, "LIMIT_BYTES", 1 << 20)
     with pytest.raises(incc.AnalysisError, match="was stopped: more than 1 MiB of output"):
         incc.analyze(".L0: .fill 100000000, 8, 0\n addq $1, %rax\n jne .L0\n", input="asm", mcpu="skylake")
 
 
 @pytest.mark.parametrize("body", ["exec sleep 100", "while :; do :; done"])
 def test_an_assembler_that_does_not_end_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
-    monkeypatch.setattr(assembler, "LIMIT_SECONDS", 1)
+    monkeypatch.setattr(assembling, "LIMIT_SECONDS", 1)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     script = tmp_path / "as"
     script.write_text(f"#!/bin/sh\n{body}\n")
     script.chmod(0o755)
     begin = time.monotonic()
-    with pytest.raises(assembler.LimitError, match="more than 1 s"):
+    with pytest.raises(assembling.LimitError, match="more than 1 s"):
         assembler.assemble(LOOP, [2], [str(script)])
     assert time.monotonic() - begin < 50
     assert os.listdir(tmp_path) == ["as"]

@@ -13,6 +13,7 @@ import pytest
 import incc
 from incc.driver.commands.mca import main as mca
 from incc.driver.commands.scan import main as scan
+from incc.frontends import assembling
 from incc.frontends.x86 import assembler
 from incc.frontends.x86.llvm import assembler as llvm_assembler
 from incc.support import confined
@@ -86,7 +87,7 @@ def test_no_way_to_a_file_is_open(folder: pathlib.Path, place: str) -> None:
         os.set_inheritable(file.fileno(), True)
         name = place.format(folder=folder.name, root=folder, fd=file.fileno())
         text = f".macro m a\n.inc\\a {name!r}\n.endm\nm bin\n{LOOP}".replace("'", '"')
-        with pytest.raises(assembler.TextError, match="a macro of the text reads another file"):
+        with pytest.raises(assembling.TextError, match="a macro of the text reads another file"):
             assembler.assemble(text, [5])
 
 
@@ -95,7 +96,7 @@ def test_a_text_that_may_name_files_is_refused_without_landlock(
     folder: pathlib.Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confined, "_CREATE_RULESET", 100_000)  # no such call
-    with pytest.raises(assembler.TextError, match=r"cannot confine the assembler's access to files.*--trust-includes"):
+    with pytest.raises(assembling.TextError, match=r"cannot confine the assembler's access to files.*--trust-includes"):
         assembler.assemble(f"{text}\n{LOOP}", [])
     assert assembler.assemble(LOOP, [2]).statements[2][0].code
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from incc.frontends.assembling import AssemblerError, LimitError
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86 import assembler
-from incc.frontends.x86.assembler import AssembledLines, AssemblerError, LimitError, assemble, read_object
+from incc.frontends.x86.assembler import AssembledLines, assemble, read_object
 
 LLVM = [sys.executable, str(Path(assembler.__file__).parent / "llvm" / "assembler.py")]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
+from incc.frontends.assembling import AssemblerError
 from incc.frontends.kernel import Region
 from incc.frontends.x86 import assembler, kernels
-from incc.frontends.x86.assembler import AssemblerError
 from incc.frontends.x86.kernels import decode_bytes, decode_regions
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.assembling import LimitError, processor_seconds
 from incc.frontends.isa import word_set
-from incc.frontends.x86.assembler import ALONE, LimitError, processor_seconds
+from incc.frontends.x86.assembler import ALONE
 from incc.support.signals import fork
 
 TRIPLE = "x86_64-unknown-linux-gnu"
