@@ -1,7 +1,6 @@
-"""Running an assembler: with limits, and kept from other files than its input.
+"""Processes of assemblers, with limits, and kept from other files than their input.
 
-The commands are those of GNU as, clang and LLVM's assembler from llvmlite. What they are run on is the matter of each
-instruction set.
+The commands are those of GNU as, clang and LLVM's assembler from llvmlite. Each instruction set writes their input.
 """
 
 from __future__ import annotations
@@ -118,6 +117,7 @@ def run(
     source: str,
     folder: str,
     meanwhile: Callable[[], object] | None = None,
+    confine: bool = False,
     dependencies: str = "",
 ) -> Result:
     """Run one assembler over a text.
@@ -127,8 +127,9 @@ def run(
         source: The text.
         folder: A folder for its files, where the text is `in.s`.
         meanwhile: Called while the assembler runs.
-        dependencies: The option before the name of a file for the files that it reads. With it, the assembler is kept
-            from other files than the text.
+        confine: Keep the assembler from other files than the text and the system's software.
+        dependencies: The option before the name of a file for the files that it reads; with it, only the text may be
+            one.
 
     Raises:
         OSError: It cannot be started.
@@ -147,7 +148,7 @@ def run(
     environment.pop("AS_SECURE_LOG_FILE", None)
 
     start = _starting(command[0], arguments, environment, paths[2])
-    if not dependencies:
+    if not confine:
         status = _finish(start(), len(source), meanwhile)
     else:
         try:

@@ -17,6 +17,7 @@ from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, M
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
+    from incc.frontends.diagnostics import Reading
 
 ExitKind = Literal["own", "replaced", "added", "repeated"]
 CommonWork = tuple[str, tuple[tuple[int, tuple[str, ...]], ...]]
@@ -183,6 +184,26 @@ class NotRunnable(msgspec.Struct, frozen=True):
     """A word."""
     text: str
     """A clause."""
+
+
+class LlvmDialect(msgspec.Struct, frozen=True):
+    """The syntax in which LLVM writes instructions."""
+
+    triple: str = ""
+    """LLVM's name of the target, "" for Linux."""
+    variant: int | None = None
+    """The number of a syntax of the target, None for its default."""
+    hexadecimal: bool = False
+    """Write immediate values in hexadecimal."""
+
+
+class LlvmRow(msgspec.Struct, frozen=True):
+    """An instruction as LLVM's assembler writes it."""
+
+    text: str
+    """With a tab behind the mnemonic; "" if it is unknown."""
+    code: bytes
+    """The bytes, with fields that depend on symbols zero."""
 
 
 class Effects(msgspec.Struct, frozen=True, kw_only=True):
@@ -411,6 +432,32 @@ class Isa:
         for symbols that are constants.
         """
         return instruction.encoding
+
+    def llvm_rows(self, statements: Sequence[str], dialect: LlvmDialect) -> list[LlvmRow]:
+        """Return what an assembler makes of statements that `decode_regions` reads without one.
+
+        Without an assembler the list is empty.
+        """
+        return []
+
+    def is_unusual(self, text: str, triple: str) -> bool:
+        """Return True if only `llvm_reading` knows what LLVM makes of a text for a target."""
+        raise NotImplementedError
+
+    def llvm_reading(self, text: str, triple: str, core: str, features: Sequence[str], trusted: bool) -> Reading | None:
+        """Return what LLVM reads in a text, and its mistakes; None without LLVM.
+
+        Args:
+            text: The assembly.
+            triple: LLVM's name of the target.
+            core: LLVM's name of the core.
+            features: The features that the core is to have and to lack, as `+sve`.
+            trusted: Let the text read other files.
+
+        Raises:
+            AssemblerError: LLVM was stopped.
+        """
+        raise NotImplementedError
 
     def llvm_effects(self, instruction: Instruction) -> Effects:
         """Return the effects in LLVM's description of an instruction."""

@@ -432,10 +432,14 @@ def _with_views(
 ) -> Undelivered:
     """Print llvm-mca's views below the report, each kernel's below its name."""
     from incc.driver.deliver import write_stream
+    from incc.driver.llvm_mca.encodings import fill_encodings
     from incc.views.llvm_mca import render
     from incc.views.llvm_mca.requested import RegionHeading
 
     names = [kernel.name for unit in report.units for kernel in unit.kernels]
+    if views.encoding:
+        for note in fill_encodings(report):
+            tell(f"note: {note}\n")
     text = "\n" + render(report, replace(views, headings=tuple(RegionHeading(*each) for each in enumerate(names))))
     try:
         if request.output:

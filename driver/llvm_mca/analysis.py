@@ -16,11 +16,12 @@ from incc.driver.pipeline import AnalysisError, analyze_for_cores, model_notes
 from incc.driver.settings import Settings, with_values
 from incc.frontends.asm.llvm_regions import latencies, places, regions, spans
 from incc.frontends.assembling import LimitError
+from incc.frontends.diagnostics import Reading
 from incc.frontends.foreign import unreadable
 from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.frontends.x86 import assembler
-from incc.frontends.x86.llvm.reading import Reading, read, unusual, with_plain_numbers
+from incc.frontends.x86.llvm.reading import with_plain_numbers
 from incc.models.processors.names import level
 from incc.report import types as t
 from incc.report.source.problems import message
@@ -43,8 +44,10 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     triple: str
     narrow: bool
     """The target has 32 bits."""
-    read_by_llvm: bool
-    """LLVM can be asked where the text has mistakes."""
+    isa: str
+    """incc's name of the target's instruction set."""
+    features: Sequence[str]
+    """The features that the core is to have or to lack, as `+sve`."""
     intel: bool
     """The text begins in Intel's syntax."""
     instruments: bool
@@ -90,7 +93,7 @@ def analyse(source: Input) -> McaResult:
         say(f"note: {note}")
     unknown = _unknown_instructions(source, report, numbered)
     if unknown and source.skips_instructions and source.code is None:
-        text = _without_lines(text, unknown)
+        text = _without_lines(source, text, unknown)
         report = _analysed(source, text)
         _check_instructions(source, report)
     headings = _headings(text, report) if source.code is None else _headings_of_code(report)
@@ -152,14 +155,16 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
     if source.intel:
         text = _INTEL + text
     report = None
-    if not regions(text)[1] and not (source.read_by_llvm and unusual(text, source.triple)):
+    rules = isa(source.isa)
+    if not regions(text)[1] and not rules.is_unusual(text, source.triple):
         report = _analysed(source, text)
         if not _refused(report) and not assembler.heard:
             return text, report, True
     reading: Reading | None = None
     try:
-        if source.read_by_llvm:
-            reading = read(text, source.triple, source.settings.scope.trust_includes)
+        core = named_cores(source.settings.core.mcpu)[0]
+        trusted = source.settings.scope.trust_includes
+        reading = rules.llvm_reading(text, source.triple, core, source.features, trusted)
     except LimitError:
         if report is None or not _refused(report):
             raise
@@ -169,10 +174,11 @@ def _text_report(source: Input) -> tuple[str, t.AnalysisReport, bool]:
         wrong = [each.line for each in reading.diagnostics if each.kind == "error"]
         if report is not None and not wrong and not _refused(report):  # LLVM only warns
             return text, report, True
-        if not reading.text:
-            text = _without_lines(text, wrong)
-        elif report is not None and wrong and reading.remaining.count("\n") == text.count("\n"):
+        same_lines = reading.remaining.count("\n") == text.count("\n")
+        if same_lines and (not reading.text or (report is not None and wrong)):
             text = reading.remaining
+        elif not reading.text:
+            text = _without_lines(source, text, wrong)
         else:  # what assemblers read differently, as LLVM writes it: in other lines
             text, numbered = reading.text, False
     report = _analysed(source, text)
@@ -212,7 +218,7 @@ def _report_mistakes(source: Input, reading: Reading | None) -> None:
             messages[-1] = messages[-1][0], f"{messages[-1][1]}\n{shown}"
         else:
             messages.append(((number, column), shown))
-    for _, shown in sorted(messages, key=lambda each: each[0]):
+    for _, shown in sorted(messages, key=lambda each: each[0][0]):
         say(shown)
     errors = sum(each.kind == "error" for each in reading.diagnostics) if reading is not None else 0
     if errors:
@@ -236,12 +242,12 @@ def _refused(report: t.AnalysisReport) -> list[t.Refused]:
     return [statement for unit in report.units[:1] for kernel in unit.kernels for statement in kernel.refused]
 
 
-def _without_lines(text: str, numbers: Iterable[int]) -> str:
+def _without_lines(source: Input, text: str, numbers: Iterable[int]) -> str:
     """Return the text without the statements of these lines. Labels stay, and comments, which may be markers."""
     lines = text.split("\n")
     for number in numbers:
         if 0 < number <= len(lines):
-            code, sign, comment = lines[number - 1].partition("#")
+            code, sign, comment = lines[number - 1].partition(isa(source.isa).syntax.comments[0])
             label = code.partition(":")[0] + ":" if ":" in code else ""
             lines[number - 1] = f"{label} {sign}{comment}".strip()
     return "\n".join(lines)

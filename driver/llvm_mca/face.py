@@ -18,11 +18,12 @@ from incc.driver.cli.kinds import MCA
 from incc.driver.cli.options import options_of
 from incc.driver.cores import named_cores
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
+from incc.driver.llvm_mca.encodings import fill_encodings
 from incc.driver.llvm_mca.options import CommandLine, expanded, read, requested_help
 from incc.driver.llvm_mca.target import McaTarget, narrow, notes, without_slash_markers
 from incc.driver.machine_code import MachineCode, machine_code, read_for
 from incc.driver.settings import Settings, with_values
-from incc.frontends.isa import DecodeError
+from incc.frontends.isa import DecodeError, LlvmDialect, isa
 from incc.models.loading import host_cpu
 from incc.report import types as t
 from incc.support.files import text_of, write_all, write_file
@@ -84,10 +85,11 @@ def _run(line: CommandLine) -> int:
     source = Input(
         name="<stdin>" if line.file in ("", "-") else line.file,
         settings=_settings(given, cpu, views, text),
-        triple=target.triple if target.narrow or target.march == "x86_64" else "x86_64-unknown-linux-gnu",
+        triple=target.triple,
         narrow=target.narrow,
-        read_by_llvm=target.read_by_llvm,
-        intel=given["x86-asm-syntax"] == "intel",
+        isa=target.isa,
+        features=[name if name[:1] in ("+", "-") else f"+{name}" for name in given["mattr"]],
+        intel=given["x86-asm-syntax"] == "intel" and bool(isa(target.isa).syntax.dialects),
         instruments=not given["disable-im"],
         skips_statements=given["skip-unsupported-instructions"] in ("parse-failure", "any"),
         skips_instructions=given["skip-unsupported-instructions"] in ("lack-sched", "any"),
@@ -101,8 +103,12 @@ def _run(line: CommandLine) -> int:
         return 1
     if outcome.unsupported and views.json:  # llvm-mca writes JSON at the end of a run
         return 1
+    notes_on_encodings = fill_encodings(outcome.report, _dialect(given, target))
+    for note in notes_on_encodings if views.encoding else ():
+        say(f"note: {note}")
     if _is_in_order(outcome.report):
         views = _of_in_order_core(views, given, cpu)
+        _dispatch_at_issue(outcome.report)
     _write(llvm_mca.render(outcome.report, replace(views, headings=outcome.headings)), given["o"], outcome.unsupported)
     return int(outcome.unsupported)
 
@@ -198,6 +204,11 @@ def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
     )
 
 
+def _dialect(given: Given, target: McaTarget) -> LlvmDialect:
+    variant = given["output-asm-variant"]
+    return LlvmDialect(target.triple, variant if variant >= 0 else None, given["print-imm-hex"])
+
+
 def _last_syntax(text: str, given: Given) -> Literal["att", "intel"]:
     """Return the syntax in which the text ends: llvm-mca prints instructions in it."""
     if "_syntax" not in text:
@@ -258,6 +269,23 @@ def _of_in_order_core(views: Views, given: Given, cpu: str) -> Views:
         retire_stats=views.retire_stats and given["retire-stats"],
         bottleneck_analysis=views.bottleneck_analysis and given["bottleneck-analysis"],
     )
+
+
+def _dispatch_at_issue(report: t.AnalysisReport) -> None:
+    """Write the events of in-order cores as llvm-mca has them: dispatched to ports, not retired, without waits."""
+    for kernel in (kernel for unit in report.units for kernel in unit.kernels):
+        run = kernel.cold
+        if run is None or not run.events:
+            continue
+        first = min(event.issued for event in run.events)
+        events = [
+            replace(event, dispatched=start, ready=start, issued=start, executed=end, retired=end)
+            for event in run.events
+            for start, end in ((event.issued - first, event.executed - first),)
+        ]
+        waits = [replace(wait, queue=0, ready=0, writeback=0) for wait in run.waits]
+        total = replace(run.waits_total, queue=0, ready=0, writeback=0) if run.waits_total else run.waits_total
+        kernel.cold = replace(run, events=events, waits=waits, waits_total=total)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

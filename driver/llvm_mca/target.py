@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.machine_code import MachineCode
+from incc.frontends.isa import isa
 from incc.frontends.x86.assembler import NARROW_TARGET
 from incc.frontends.x86.iced import Narrow
 
@@ -49,11 +50,6 @@ class McaTarget(msgspec.Struct, frozen=True):
         """The core that LLVM's processor `generic` has the scheduling model of."""
         return "cortex-a510" if self.isa == "aarch64" else "generic"
 
-    @property
-    def read_by_llvm(self) -> bool:
-        """True if llvmlite's LLVM can read assembly for the target; that for AArch64 would abort."""
-        return self.isa == "x86"
-
 
 def target(march: str, mtriple: str) -> McaTarget:
     """Return the target that the two options name. Raises TargetError."""
@@ -64,9 +60,9 @@ def target(march: str, mtriple: str) -> McaTarget:
         _, *rest = triple.split("-", 3)
         triple = "-".join([_TARGETS[march], *rest, *[""] * (2 - len(rest))])
     architecture = triple.partition("-")[0]
-    for isa, architectures in _ARCHITECTURES.items():
+    for name, architectures in _ARCHITECTURES.items():
         if re.fullmatch(architectures, architecture):
-            return McaTarget(triple, architecture, architecture[0] == "i", isa)
+            return McaTarget(triple, architecture, architecture[0] == "i", name)
     raise _no_target(architecture, triple)
 
 
@@ -89,7 +85,7 @@ def without_slash_markers(text: str, target: McaTarget) -> str:
     Its lexer passes on a comment without its first character. Where comments begin with `//`, in AArch64's ELF, one
     slash is left, and only a marker behind `#` or in `/* */` is one.
     """
-    if target.read_by_llvm or re.search("apple|darwin|macos|ios|windows", target.triple):
+    if isa(target.isa).syntax.comments[0] != "//" or re.search("apple|darwin|macos|ios|windows", target.triple):
         return text
     return re.sub(r"//([ \t]*LLVM-MCA-)", r"///\1", text)
 

@@ -14,6 +14,8 @@ from incc.frontends.isa import (
     Effects,
     FormWork,
     Isa,
+    LlvmDialect,
+    LlvmRow,
     ObjectSigns,
     Operation,
     PeakOperation,
@@ -25,6 +27,7 @@ from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, M
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
+    from incc.frontends.diagnostics import Reading
 
 _MOST_BITS = 2048
 """The bits of the longest vectors that SVE allows."""
@@ -230,6 +233,20 @@ class _AArch64(Isa):
         from incc.frontends.aarch64.llvm import printed
 
         return printed(instruction)
+
+    def llvm_rows(self, statements: Sequence[str], dialect: LlvmDialect) -> list[LlvmRow]:
+        from incc.frontends.aarch64.assembler import assembled
+
+        return assembled(statements, dialect)
+
+    def is_unusual(self, text: str, triple: str) -> bool:
+        # This package's reader accepts operands that assemblers refuse.
+        return True
+
+    def llvm_reading(self, text: str, triple: str, core: str, features: Sequence[str], trusted: bool) -> Reading:
+        from incc.frontends.aarch64.assembler import read
+
+        return read(text, triple, core, features, trusted)
 
     def llvm_effects(self, instruction: Instruction) -> Effects:
         from incc.frontends.aarch64.llvm import effects

@@ -18,7 +18,7 @@ _SET = re.compile(r"\s*(?:\.(?:set|equ|equiv)\s+([\w.$]+)\s*,|([\w.$]+)\s*=(?!=)
 _REGISTER = re.compile(r"\s*([A-Za-z_]\w*)\s+\.req\s+(\w+)")
 _MACRO = re.compile(r"\s*\.macro\s+([\w.$]+)[\s,]*(.*)", re.IGNORECASE)
 _REPEAT = re.compile(r"\s*\.(rept|irp)\s+(.+)", re.IGNORECASE)
-_OPENS = re.compile(r"\s*\.(macro|rept|irpc?)\b", re.IGNORECASE)
+OPENS = re.compile(r"\s*\.(macro|rept|irpc?)\b", re.IGNORECASE)
 _CLOSES = re.compile(r"\s*\.(endm|endr|endmacro)\b", re.IGNORECASE)
 _WORD = re.compile(r"\s*\.inst\s+(.+)")
 _LABELS = re.compile(r"((?:\s*[\w.$]+:)*)\s*(.*)", re.DOTALL)
@@ -56,7 +56,7 @@ class _Writer:
         written = []
         at = 0
         while at < len(lines):
-            end = _end_of_block(lines, at) if _OPENS.match(lines[at]) else at
+            end = end_of_block(lines, at) if OPENS.match(lines[at]) else at
             if end == at:
                 written.append(self._line(lines[at]))
             else:
@@ -143,11 +143,11 @@ class _Writer:
         return text
 
 
-def _end_of_block(lines: Sequence[str], at: int) -> int:
+def end_of_block(lines: Sequence[str], at: int) -> int:
     """Return the line that ends the block which begins at a line, that line itself if none does."""
     depth = 0
     for n in range(at, len(lines)):
-        depth += bool(_OPENS.match(lines[n])) - bool(_CLOSES.match(lines[n]))
+        depth += bool(OPENS.match(lines[n])) - bool(_CLOSES.match(lines[n]))
         if depth == 0:
             return n
     return at

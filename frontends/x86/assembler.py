@@ -432,7 +432,7 @@ def _run_over(
 ) -> Result:
     """Run one of the assemblers over a text, which may read other files only if it is `trusted`."""
     if command[0] == _GNU:
-        return run(command, source, folder, meanwhile, "" if trusted else "--MD")
+        return run(command, source, folder, meanwhile, not trusted, "" if trusted else "--MD")
     # LLVM's confines itself, once Python has read its modules.
     return run([*command, *([TRUSTED] if trusted else [])], source, folder, meanwhile)
 

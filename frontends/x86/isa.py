@@ -32,6 +32,7 @@ from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, M
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
+    from incc.frontends.diagnostics import Reading
 
 _FLOAT_COMPARES = word_set("comiss comisd comish")
 
@@ -292,6 +293,17 @@ class _X86(Isa):
         from incc.frontends.x86.statements import Names
 
         return Names(text)
+
+    def is_unusual(self, text: str, triple: str) -> bool:
+        from incc.frontends.x86.llvm.reading import unusual
+
+        return unusual(text, triple)
+
+    def llvm_reading(self, text: str, triple: str, core: str, features: Sequence[str], trusted: bool) -> Reading | None:
+        from incc.frontends.x86.llvm.reading import read
+
+        # The parser takes the instructions of any core.
+        return read(text, triple, trusted)
 
     def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
         from incc.frontends.x86.llvm.text import printed

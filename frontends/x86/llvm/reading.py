@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.assembling import LimitError, processor_seconds
+from incc.frontends.diagnostics import LINE_MARKER, Diagnostic, Reading
 from incc.frontends.isa import word_set
 from incc.frontends.x86.assembler import ALONE
 from incc.support.signals import fork
@@ -23,34 +24,6 @@ TRIPLE = "x86_64-unknown-linux-gnu"
 
 MOST = 100
 """The largest number of diagnostics of one text. Each takes another run over the text."""
-
-
-class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
-    """A mistake that LLVM finds, or a warning."""
-
-    line: int
-    """The line of the text that leads to it, from 1: for an included file that of the directive."""
-    column: int
-    """The column in bytes, from 1."""
-    kind: Literal["error", "warning"]
-    message: str
-    source: str
-    """The line that `column` counts in."""
-    file: str = ""
-    """The file that a line marker or `.include` names, "" for the text itself."""
-    file_line: int = 0
-    """The line in `file`."""
-
-
-class Reading(msgspec.Struct, frozen=True):
-    """LLVM's reading of a text."""
-
-    diagnostics: list[Diagnostic]
-    text: str
-    """The text without the statements at fault, with repetitions, macros and conditions carried out, and with its
-    comments; "" if LLVM could not read it to the end."""
-    remaining: str
-    """The text without the statements at fault, otherwise as it was, with included files in which there are some."""
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +40,6 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True):
 _MESSAGE = r"(?m)^(?:\x1b\[[\d;]*m)*(error|warning): (?:\x1b\[[\d;]*m)*(.*?):(\d+):(\d+): (.*)\n?(.*)$"
 """A message of LLVM: the kind, the file, line, column, text, and the line that it shows."""
 _TEXT_ITSELF = "<inline asm>"
-_LINE_MARKER = r'#[ \t]+(\d+)[ \t]+"([^"]*)"'
 _UNFINISHED_FRAME = "Unfinished frame!"
 _UNDECLARED_FILE = "unassigned file number in '.loc'"
 
@@ -88,7 +60,7 @@ def read(text: str, triple: str = TRIPLE, trusted: bool = False) -> Reading | No
     if not _is_available():
         return None
     lines = [
-        _Line(text="" if re.match(_LINE_MARKER, line) else line, source=line, line=number)
+        _Line(text="" if re.match(LINE_MARKER, line) else line, source=line, line=number)
         for number, line in enumerate(_for_any_llvm(text).split("\n"), 1)
     ]
     errors: list[Diagnostic] = []
@@ -164,7 +136,7 @@ def _at(lines: list[_Line], at: int, column: int, kind: Literal["error", "warnin
     for above in range(at, -1, -1):
         if lines[above].file != line.file:
             break
-        if marker := re.match(_LINE_MARKER, lines[above].source):
+        if marker := re.match(LINE_MARKER, lines[above].source):
             if number := int(marker[1]):  # 0, as gcc writes it after inline assembly, ends what the one before began
                 file, file_line = marker[2], number + at - above - 1
             break
