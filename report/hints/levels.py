@@ -109,7 +109,7 @@ def partly_used_lines(facts: KernelResult, context: HintContext) -> t.Hint | Non
     traffic = facts.data.traffic
     used = {front: _used(facts, front) / (front.lines * traffic.line) for front in traffic.fronts}
     partly = [front for front, share in used.items() if share <= Fraction(1, 2) and front.behind is None]
-    gain = _gain(facts, [replace(f, lines=f.lines * used[f]) if f in partly else f for f in traffic.fronts])
+    gain = _gain(facts, [_dense(facts, f, f.lines * used[f]) if f in partly else f for f in traffic.fronts])
     if not partly or gain is None:
         return None
     worst = min(partly, key=lambda front: used[front])
@@ -137,6 +137,12 @@ def _used(facts: KernelResult, front: Front) -> Fraction:
         if (stream.part, stream.step) == (front.part, front.step) and stream.instruction in front.instructions
     ]
     return Fraction(len({place % front.step for begin, size in accesses for place in range(begin, begin + size)}))
+
+
+def _dense(facts: KernelResult, front: Front, lines: Fraction) -> Front:
+    """Return a front that moves by no more than the bytes that it uses, and touches so many lines per iteration."""
+    step = int(_used(facts, front))
+    return replace(front, lines=lines, step=step, stores=tuple([replace(span, step=step) for span in front.stores]))
 
 
 def _caches(facts: KernelResult) -> Sequence[MemoryLevel]:
