@@ -9,9 +9,9 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 BUILD := build/core
-PACKAGES := comparison driver frontends history measuring models ranking report support views
+PACKAGES := comparison driver frontends history measuring models ranking report running support views
 SOURCES := $(shell find core front $(PACKAGES) -type f -not -path '*/__pycache__/*' 2>/dev/null) CMakeLists.txt pyproject.toml
-CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h front/*.cpp front/*.h frontends/clang_plugin/*.cpp frontends/clang_plugin/*.h frontends/clang_plugin/source/*.cpp frontends/clang_plugin/source/*.h
+CXX_SOURCES := core/*.cpp core/*/*.cpp core/*/*.h core/lib/sim/*.cpp core/lib/sim/*.h core/include/incc/*.h front/*.cpp front/*.h running/runtime/*.c frontends/clang_plugin/*.cpp frontends/clang_plugin/*.h frontends/clang_plugin/source/*.cpp frontends/clang_plugin/source/*.h
 
 # pyproject.toml alone says which packages are wanted, for building as for testing.
 WANTED = import sys, tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
@@ -106,6 +106,7 @@ dev: core-test
 	  { cp "$$f" frontends/clang_plugin/new && mv frontends/clang_plugin/new "frontends/clang_plugin/$$(basename "$$f")"; }; done
 	@[ ! -e $(BUILD)/libincc-preload.so ] || \
 	  { cp $(BUILD)/libincc-preload.so driver/builds/new && mv driver/builds/new driver/builds/libincc-preload.so; }
+	@[ ! -e $(BUILD)/probe.o ] || cp $(BUILD)/probe.o running/runtime/probe.o
 	@ln -sfn ../$(BUILD)/tables models/tables
 	@mkdir -p build/dev/bin
 	$(IN_VENV) cmake $(BUILD) -DINCC_DEV_PYTHON="$(CURDIR)/$(BIN)/python" -DINCC_DEV_PLACE="$(CURDIR)/build/dev" >/dev/null

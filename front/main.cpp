@@ -112,6 +112,17 @@ Words withCompiler(const Compiler &Compiler, const Words &Arguments) {
   becomeBare(runWatched(Python, Argv, Strict), Compiler, Arguments);
 }
 
+/// The variable by which Python, when it has a compiler start this program as its assembler,
+/// describes the compilation (running/compiling.py).
+constexpr const char *ProbeVariable = "INCC_PROBE_COMMAND";
+
+/// Puts probes into the text for the assembler, and runs the real one.
+[[noreturn]] void becomeAssembler(const Words &Arguments) {
+  Words Argv = pythonCommand(findPython(), "assemble", "main", Arguments);
+  execv(Argv[0].c_str(), pointers(Argv).data());
+  fail("as: no Python", 127);
+}
+
 /// The spellings of the option that names the report's file (driver/cli/options.py).
 constexpr const char *OutputOptions[] = {"--analyze=", "--analyze-o=", "--analyze-output="};
 
@@ -192,6 +203,9 @@ int main(int Count, char **Values) {
   if (Arguments.size() > 3 && Arguments[0] == BareArgument)
     resumeBare(Words(Arguments.begin() + 1, Arguments.end()));
 
+  if (baseName(CalledAs) == "as" && !variable(ProbeVariable).empty())
+    becomeAssembler(Arguments);
+
   Words Own, Rest;
   split(Arguments, Own, Rest);
   // A build that calls clang by name means clang's option --analyze.
@@ -219,16 +233,27 @@ int main(int Count, char **Values) {
     passOptions(Own);
     Commanded = Checks = false;
   }
+  bool Probes =
+      isOn("INCC_PROBE") || std::any_of(Own.begin(), Own.end(), [](const std::string &Argument) {
+        return Argument.starts_with("--analyze-probe");
+      });
   std::string Analyze = variable("INCC_ANALYZE");
   bool Requested = !Analyze.empty() && Analyze != "0";
   bool Full = optionsWantFull(Requested);
-  if (!Commanded && !Requested && !Checks)
+  if (!Commanded && !Requested && !Checks && !Probes)
     becomeCompiler(Compiler, Rest);
 
   bool Help = std::any_of(Own.begin(), Own.end(), [](const std::string &Argument) {
     return Argument.starts_with("--analyze-help") || Argument == "--analyze-version";
   });
   Command Command = readCommand(Rest);
+  // Python gives the compiler another command, for a link as well.
+  if (Probes && Compiler.Error.empty() && (!Command.CompilesNothing || Command.Links)) {
+    setenv("INCC_PROGRAM", ownPath().c_str(), /*overwrite=*/1);
+    Words Given = Own;
+    Given.insert(Given.end(), Rest.begin(), Rest.end());
+    becomePython(Compiler, Given);
+  }
   if (Checks && !Command.CompilesNothing)
     Commanded |= mayHaveMarks(Command);
   if (!Commanded && !Requested)

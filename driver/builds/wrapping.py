@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -26,6 +27,9 @@ from incc.report import types as t
 from incc.support.errors import AnalysisError
 from incc.support.files import add_line, replace_file
 from incc.support.signals import die_by
+
+if TYPE_CHECKING:
+    from incc.running.compiling import ProbedCommand
 
 
 class _Job:
@@ -54,10 +58,12 @@ def run(
     arguments: list[str],
     environment: dict[str, str],
     children: Processes | None = None,
+    probed: ProbedCommand | None = None,
 ) -> int:
     """Compile and analyse, and return the exit status. A signal that ended the compiler ends this process, too.
 
-    With `children`, the compiler is theirs. Raises CompilerError if the compiler cannot be started.
+    With `children`, the compiler is theirs. With `probed`, the compiler runs that command. Raises CompilerError if the
+    compiler cannot be started.
     """
     without_lto = options.report and options.all()["lto"] == "compile"
     compilation = Compilation(
@@ -69,6 +75,7 @@ def run(
         remarks=options.report,
         marks=options.all()["marks"] != "ignore",
         variables=options.report and options.all().settings().kernel.names_values,
+        probed=(probed.arguments, probed.environment) if probed else None,
     )
     job = _Job(options, compilation)
     if not (options.all()["--emit-marked"] or options.all()["keep-assembly"]):
@@ -148,7 +155,8 @@ def _compile_and_analyze(job: _Job) -> None:
 
 def _analyze_what_was_compiled(job: _Job) -> None:
     """Analyse again, without lines of the source, if the compiler has made other code with them than in the object."""
-    if not any(map(_is_other_code, job.report.units if job.report else ())):
+    # An object with probes is other code in any case.
+    if job.compilation.probed or not any(map(_is_other_code, job.report.units if job.report else ())):
         return
     units = [replace(unit, notes=(*unit.notes, _OTHER_CODE)) for unit in job.compilation.assembly_with((), lines=False)]
     settings = _settings(job)

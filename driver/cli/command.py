@@ -31,6 +31,7 @@ NAMES = (
     "incc-bench",
     "incc-build",
     "incc-report",
+    "incc-run",
 )
 """The names of all commands."""
 

@@ -226,6 +226,11 @@ GROUPS: dict[str, tuple[Option, ...]] = {
                 "full",
                 variable="INCC_MODE",
             ),
+            _flag(
+                "probe",
+                "put probes at innermost loops (those of --analyze-where); run the program with incc-run",
+                variable="INCC_PROBE",
+            ),
             _flag("strict", "exit with status 1 if the analysis fails (default: warn)", variable="INCC_STRICT"),
         ),
     ),

@@ -29,6 +29,9 @@ OTHERS = ("--analyze", "--emit-marked", "--incc-cc", "--marker", "--try")
 OUTPUTS = ("--analyze-o", "--analyze-output")
 """The names of --analyze=FILE in the spelling of other commands. `commandLine` in front/main.cpp has them, too."""
 
+PROBE = f"{PREFIX}probe"
+"""The option for probes, which does not turn the analysis on."""
+
 _COMPILER = "--incc-cc"
 
 
@@ -69,6 +72,11 @@ class WrapperOptions(msgspec.Struct):
             or self.checks
             or bool(self.given and (self.given["--emit-marked"] or self.given["keep-assembly"]))
         )
+
+    @property
+    def probes(self) -> bool:
+        """True if the code gets probes."""
+        return bool(self.given and self.given["probe"])
 
     @property
     def folder(self) -> str:
@@ -115,7 +123,11 @@ def split(arguments: list[str], environment: Mapping[str, str]) -> tuple[Wrapper
     nested = bool(environment.get("INCC_DEPTH"))
     if not nested:
         _read_environment(options, environment)
-        if options.wants_analysis or any(not argument.startswith(_COMPILER) for argument in own):
+        if (
+            options.wants_analysis
+            or environment.get("INCC_PROBE")
+            or any(not argument.startswith(_COMPILER) for argument in own)
+        ):
             _read_settings(options, environment)
     for argument in own:
         _take(options, argument)
@@ -197,7 +209,7 @@ def _take(options: WrapperOptions, argument: str) -> None:
         options.errors = argument == "-Werror=incc" or (options.errors and argument == "-Wincc")
         options.checks = options.warnings and (options.checks or argument != "-Wno-error=incc")
         return
-    if name.startswith("--analyze") or name == "--try":
+    if (name.startswith("--analyze") and argument != PROBE) or name == "--try":
         options.report = True
     if name in ("--analyze", *OUTPUTS):
         options.named = True

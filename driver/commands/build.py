@@ -82,6 +82,7 @@ COMMAND = Command(
             replace(shared.LET, sets=""),
             shared.where("report only kernels that meet this condition: 'headroom > 0.3'", "ranked condition"),
             shared.top("kernels in the report", "25"),
+            Option("--probe", "flag", "put probes at innermost loops; run the programs with incc-run"),
             Option("--no-preload", "flag", "do not intercept compilers that the build calls by path"),
             Option("--no-report", "flag", "do not run incc-report at the end"),
             Option("--cache-stats", "flag", "only print the size of the caches"),
@@ -246,6 +247,8 @@ def _set_options(environment: dict[str, str], options: argparse.Namespace) -> No
     """Set the variables that stand for options of the command."""
     if options.mode:
         environment["INCC_MODE"] = options.mode
+    if options.probe:
+        environment["INCC_PROBE"] = "1"
     if options.mcpu:
         environment["INCC_MCPU"] = options.mcpu
     if options.function:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from incc.driver import UsageError
 from incc.driver.builds import watched
 from incc.driver.cli.help import print_help, write
 from incc.driver.cli.kinds import WRAPPER
-from incc.driver.cli.own_options import split
+from incc.driver.cli.own_options import WrapperOptions, split
 from incc.driver.cli.usage import COMMANDS
 from incc.frontends.gcc_wrapper.compiler import (
     Compiler,
@@ -24,6 +25,9 @@ from incc.frontends.gcc_wrapper.compiler import (
 )
 from incc.frontends.gcc_wrapper.processes import Finished
 from incc.support.version import __version__
+
+if TYPE_CHECKING:
+    from incc.running.compiling import ProbedCommand
 
 
 def started(arguments: list[str]) -> int:
@@ -67,18 +71,36 @@ def _run(compiler: Compiler | None, given: list[str], children: Finished | None 
             return write(f"incc {__version__}\n")
         compiler = compiler or find_compiler(os.environ.get("INCC_CC") or options.compiler or "cc", os.environ)
         environment = child_environment(os.environ)
+        probed = _with_probes(options, compiler, arguments, environment) if options.probes else None
         if not options.wants_analysis or "-###" in arguments:
             if children is not None:
                 return 0
             watched.leaving()
+            if probed:
+                arguments, environment = probed.arguments, probed.environment
             replace_process(compiler, arguments, environment)
         from incc.driver.builds.wrapping import run
 
-        return run(options, compiler, arguments, environment, children)
+        return run(options, compiler, arguments, environment, children, probed)
     except (UsageError, CompilerError) as error:
         hint = "; see --analyze-help" if isinstance(error, UsageError) else ""
         sys.stderr.write(f"incc: error: {error}{hint}\n")
         return error.status
+
+
+def _with_probes(
+    options: WrapperOptions, compiler: Compiler, arguments: list[str], environment: dict[str, str]
+) -> ProbedCommand | None:
+    """Return the command with probes, None if there is none."""
+    from incc.running.compiling import probed_command
+
+    condition = options.all()["where"]
+    program = os.environ.get("INCC_PROGRAM", "")
+    probed = probed_command(compiler, arguments, environment, program, condition.text if condition else "")
+    if probed.note:
+        sys.stderr.write(f"incc: note: no probes: {probed.note}\n")
+        return None
+    return probed
 
 
 if __name__ == "__main__":

@@ -86,6 +86,8 @@ class Compilation(msgspec.Struct, eq=False):
     """Let units have the marks that a plugin of the compiler reads."""
     variables: bool = False
     """Let units have debug information on variables, if the command has no options for debug information."""
+    probed: tuple[list[str], dict[str, str]] | None = None
+    """The arguments and the environment with which the compiler runs, if they are not those above."""
     warnings: list[str] = []
     """Sources whose assembly could not be made."""
     notes: list[str] = []
@@ -352,8 +354,9 @@ class Compilation(msgspec.Struct, eq=False):
     def _start_compiler(self) -> None:
         compiler = self.compiler
         stdin = self._input_copy()
+        arguments, environment = self.probed or (self.arguments, self.environment)
         try:
-            self.children.start_compiler(compiler.path, compiler.words + self.arguments, self.environment, stdin)
+            self.children.start_compiler(compiler.path, compiler.words + arguments, environment, stdin)
         except OSError as error:
             raise CompilerError(f"{compiler.path}: {error.strerror}", 126) from error
         finally:

@@ -45,6 +45,8 @@ LACKING: dict[str, set[str]] = {
     "incc-build": {"--json", "--format"},
     # Reports name their models.
     "incc-report": {"--model-path"},
+    # One program, whose loops are those that ran.
+    "incc-run": {"-j", "--function", "--where"},
     # The sub-commands have the others.
     "incc-db": JOBS - _OF_THE_MAIN_COMMAND,
     "incc-model": JOBS - _OF_THE_MAIN_COMMAND - {"--model-path"},

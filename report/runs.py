@@ -1,0 +1,115 @@
+"""The report on a program that was run with probes: what its loops took, and what explains that."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from incc.frontends.kernel import SourceLocation
+
+PartKind = Literal["places", "entry", "data"]
+"""The part of the measured cycles: the places of arrays in lines and pages; entry and exit; data beyond L1."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the difference between the measured cycles and the prediction for endless iterations in L1."""
+
+    kind: PartKind
+    cycles: float
+    """Cycles per iteration, from a simulation or the model of memory."""
+    text: str
+    """The cause, in a clause."""
+
+
+class TripCount(msgspec.Struct, frozen=True, kw_only=True):
+    """The entries of a loop with a similar number of iterations."""
+
+    least: int
+    most: int
+    """The range of iterations."""
+    entries: float
+    cycles: float
+    """Cycles per iteration; per entry if there is none."""
+
+
+class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop that ran. Numbers are scaled from samples to all entries."""
+
+    kernel_id: str
+    """Its identity in the report of its unit."""
+    function_name: str
+    """The function as the source writes it."""
+    source: SourceLocation | None
+    """Its place in the source; None if unknown."""
+    unit: str
+    """The file that was compiled, "" if unknown."""
+    module: str
+    """The program or library that it is in."""
+    share: float | None
+    """Its share of the processor time; None if the processes did not end by themselves."""
+    entries: int
+    """Exact."""
+    samples: int
+    lost: int
+    """Samples whose exit was not seen: exceptions, longjmp, inner calls of the same function."""
+    disturbed: int
+    """Samples that are left out because another process may have run meanwhile."""
+    counted: bool
+    """The loop counts its iterations, which slows it down."""
+    iterations: float
+    """All of them."""
+    iterations_error: float
+    """The standard error."""
+    cycles: float | None
+    """Measured cycles per iteration; None without any iteration, or if the clock is unknown."""
+    cycles_error: float
+    """The standard error."""
+    predicted: float | None
+    """Predicted cycles per iteration of endless iterations with data in L1; None if the loop was not analysed."""
+    core: str
+    """The core of the prediction, "" if the loop was not analysed."""
+    at_least: bool
+    """The prediction is a lower bound, since some of the work is not counted."""
+    parts: tuple[Part, ...]
+    """The parts of the difference, largest first."""
+    unexplained: float | None
+    """The rest of the difference in cycles per iteration."""
+    possible: tuple[str, ...]
+    """Causes that may explain the rest, with the most cycles that they can take."""
+    calls: tuple[str, ...]
+    """The functions that it calls, whose time is in the measured cycles; "?" for unknown ones."""
+    data_bytes: int | None
+    """The estimated size of its data, from the addresses of samples; None if unknown."""
+    verdict: str
+    """The limit of endless iterations, in one sentence; "" if the loop was not analysed."""
+    trips: tuple[TripCount, ...]
+    notes: tuple[str, ...]
+
+
+class RunReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of a program with probes."""
+
+    schema: Literal["incc-run"] = "incc-run"
+    version: Literal[1] = 1
+    command: tuple[str, ...]
+    """The command; empty if the files were read later."""
+    status: int | None
+    """Its exit status, negative for a signal; None if unknown."""
+    processes: int
+    """The processes that recorded something."""
+    unfinished: int
+    """Those among them that did not end by themselves: what they recorded counts, but not their time."""
+    seconds: float
+    """The processor time of the others."""
+    clock_ghz: float
+    """Cycles of the core in a nanosecond, from chains of additions; 0 if unknown."""
+    unsampled_cost: float
+    """Measured cycles of an entry with its exit that is not a sample."""
+    sampled_cost: float
+    """Measured cycles of one that is; both are subtracted."""
+    loops: tuple[LoopRun, ...]
+    """Those that were entered, those that took longest first."""
+    without_probes: tuple[str, ...]
+    """Loops of the program without probes, with the reasons."""
+    notes: tuple[str, ...]

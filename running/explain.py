@@ -1,0 +1,218 @@
+"""Explains the cycles that a loop took in a program: what the prediction for endless iterations in L1 leaves out.
+
+Each part comes from a simulation or from the model of memory:
+
+- *places*: the loop is simulated with the addresses that samples recorded, in place of likely ones.
+- *entry*: as many iterations as the loop ran are simulated from a cold start. A probe lets the loop begin and end with
+  an empty pipeline, so that the time of a sample has the same meaning. Where a loop ran more often than the core
+  foresees, its exit costs a misprediction.
+- *data*: the addresses of samples tell how much data the loop goes through; the model of memory tells what that takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+
+import msgspec
+from msgspec.structs import replace
+
+from incc import core
+from incc.core.analysis import KernelResult, analyze_kernel
+from incc.core.traffic import Front
+from incc.report.runs import Part
+from incc.report.wording import counted
+from incc.running.profile import LoopProfile, Sample
+
+_MOST_PLACES = 4
+"""Samples whose addresses are simulated."""
+_MOST_COLD = 256
+"""Iterations that are simulated from a cold start; further ones take the cycles of the steady state."""
+_LEAST_PART = 0.01
+"""Smaller parts of the measured cycles are not listed."""
+OFTEN = 16
+"""Iterations from which on a loop's exit may be mispredicted, for cores whose limit is unknown."""
+
+
+def size_text(size: int) -> str:
+    """Return a size for a report: "48 KiB"."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.3g} {unit}"
+    return counted(size, "byte")
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What explains a loop's cycles."""
+
+    parts: tuple[Part, ...]
+    unexplained: float
+    data_bytes: int | None
+    possible: tuple[str, ...]
+    """Causes that may explain the rest, with the most cycles that they can take."""
+    notes: tuple[str, ...]
+
+
+def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explanation:
+    """Return what explains the difference between measured and predicted cycles per iteration of a loop.
+
+    Args:
+        result: the analysis of the loop.
+        profile: what its probes recorded.
+        cycles: the measured cycles per iteration.
+    """
+    steady = float(result.cycles)
+    parts: list[Part] = []
+    notes: list[str] = []
+    placed = _placed(result, profile.examples)
+    if placed is not None:
+        with_places = sum(float(each.cycles) for each in placed) / len(placed)
+        addresses = counted(len(placed), "sample")
+        parts.append(Part(kind="places", cycles=with_places - steady, text=f"the addresses of {addresses}"))
+        base = placed[0]
+    else:
+        base = result
+    entry = _entry(base, profile)
+    if entry is not None:
+        mean = profile.iterations / profile.entries
+        parts.append(Part(kind="entry", cycles=entry, text=f"{mean:,.4g} iterations per entry"))
+    size, levels = _data(result, profile, notes)
+    if size is not None and levels:
+        beyond, name = levels[0]
+        parts.append(Part(kind="data", cycles=beyond, text=f"{size_text(size)} of data, in {name}"))
+    explained = sum(part.cycles for part in parts)
+    listed = [part for part in parts if abs(part.cycles) >= _LEAST_PART * max(cycles, steady)]
+    return Explanation(
+        parts=tuple(sorted(listed, key=lambda part: -abs(part.cycles))),
+        unexplained=cycles - steady - explained,
+        data_bytes=size,
+        possible=tuple(_evicted(levels, cycles)),
+        notes=tuple(notes),
+    )
+
+
+def _placed(result: KernelResult, samples: Sequence[Sample]) -> list[KernelResult] | None:
+    """Return the analyses with the addresses of some samples; None if that makes no difference."""
+    chosen = [s for s in samples if s.iterations > 0 and s.values][:_MOST_PLACES]
+    if not chosen or not result.bound.memory_size:
+        return None
+    settings = replace(result.settings, what_ifs=False, waits=False, timeline_iterations=0, arrays="aligned")
+    analyses = []
+    for sample in chosen:
+        let = tuple(sorted(sample.values.items()))
+        analyses.append(analyze_kernel(result.kernel, result.model, replace(settings, let=let)))
+    return analyses
+
+
+def _entry(result: KernelResult, profile: LoopProfile) -> float | None:
+    """Return the cycles per iteration that beginning and ending the loop takes; None if that is unknown."""
+    if not profile.iterations or result.bound.pipeline is None:
+        return None
+    steady = float(result.cycles)
+    penalty = float(result.model.parameters["mispredict_penalty"] or 0)
+    total = 0.0
+    runs: dict[int, float] = {}
+    for trips in profile.trips:
+        mean = trips.iterations / trips.entries if trips.entries else 0
+        simulated = min(max(round(mean), 1), _MOST_COLD)
+        if simulated not in runs:
+            runs[simulated] = float(core.cold_run(result.bound, simulated).cycles) - simulated * steady
+        missed = penalty if mean > OFTEN else 0
+        total += trips.entries * (max(runs[simulated], 0) + missed)
+    return total / profile.iterations
+
+
+def _evicted(levels: Sequence[tuple[float, str]], cycles: float) -> Iterator[str]:
+    """Yield the cost of data that other code evicts between entries, if it is a part of the measured cycles."""
+    further = [(more - levels[0][0], name) for more, name in levels[1:]]
+    if further and further[-1][0] >= _LEAST_PART * cycles:
+        more, name = further[-1]
+        yield f"data in {name}, if other code evicts them between entries: up to {more:.4g} cycles per iteration"
+
+
+def _data(
+    result: KernelResult, profile: LoopProfile, notes: list[str]
+) -> tuple[int | None, Sequence[tuple[float, str]]]:
+    """Return the size of a loop's data, and where they are: cycles per iteration beyond those of L1, and the level.
+
+    The first level holds the data. Further ones follow if an entry goes through so many of the data that other code may
+    evict them before the next one.
+    """
+    times = result.data
+    memory = result.model.memory
+    if times is None or memory is None or not profile.entries:
+        return None, ()
+    if times.traffic.unknown:
+        if not any(i.branch == "call" for i in result.kernel.instructions):
+            notes.append("The size of the data is unknown, because the addresses of some accesses are not regular.")
+        return None, ()
+    size = data_size(result, profile, times.traffic.fronts, times.traffic.line)
+    if size is None:
+        return None, ()
+    levels = [
+        (float(level.cycles - result.cycles), level.level, entry.size)
+        for level in times.levels
+        for entry in memory.levels
+        if entry.name == level.level
+    ]
+    holding = next((n for n, (_, _, room) in enumerate(levels) if room is None or size <= room), len(levels) - 1)
+    an_entry = times.traffic.furthest * times.traffic.line * round(profile.iterations) / profile.entries
+    l1 = levels[0][2]
+    further = l1 is not None and an_entry > l1 and 2 * an_entry >= size
+    return size, [
+        (cycles, name) for cycles, name, _ in (levels[holding:] if further else levels[holding : holding + 1])
+    ]
+
+
+def data_size(result: KernelResult, profile: LoopProfile, fronts: Iterable[Front], line: int) -> int | None:
+    """Return an estimate of the bytes that a loop goes through again and again; None if the addresses are unknown.
+
+    Each stream goes through the bytes between the addresses of the samples, but not through more than it touches in
+    all entries.
+    """
+    spans: dict[int, list[tuple[int, int]]] = {}
+    touched = Fraction(0)
+    per_entry = Fraction(round(profile.iterations), profile.entries)
+    for front in fronts:
+        if front.behind is None:
+            touched += front.lines * line * per_entry * profile.entries
+    addresses = _address_of(result)
+    for sample in profile.examples:
+        for front in fronts:
+            start = addresses(front.instructions[0], sample)
+            if start is None:
+                return None
+            end = start + front.step * sample.iterations
+            spans.setdefault(front.part, []).append((min(start, end), max(start, end)))
+    if not spans:
+        return None
+    hull = sum(max(end for _, end in of) - min(start for start, _ in of) for of in spans.values())
+    return min(hull, int(touched))
+
+
+def _address_of(result: KernelResult) -> Callable[[int, Sample], int | None]:
+    """Return a function that computes the first address of an instruction from a sample's registers."""
+    # Registers that the loop computes anew have another value at the entry.
+    computed = {
+        access.register.root
+        for i in result.kernel.instructions
+        for access in i.registers
+        if access.write and not (i.affine and i.affine.terms == ((access.register.root, 1),))
+    }
+
+    def address(number: int, sample: Sample) -> int | None:
+        instruction = result.kernel.instructions[number]
+        access = next((m for m in instruction.memory if m.load or m.store), None)
+        if access is None:
+            return None
+        # The place of a symbol does not matter: only differences between samples do.
+        total = access.displacement
+        for register, scale in ((access.base, 1), (access.index, access.scale)):
+            if register is not None:
+                value = sample.values.get(register.root)
+                if value is None or register.root in computed:
+                    return None
+                total += scale * value
+        return total % (1 << 64)
+
+    return address

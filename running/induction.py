@@ -1,0 +1,114 @@
+"""The register that tells how many iterations a loop has run: each iteration moves it by the same step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+import msgspec
+
+from incc.frontends.asm.graph import ControlFlow
+from incc.frontends.kernel import Instruction
+from incc.running.edges import Edge
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True):
+    """A register that each iteration of a loop moves once."""
+
+    root: str
+    bits: int
+    """The bits of it that count: 32 or 64."""
+    step: int
+    """The constant that an iteration adds, 0 if it is in a register."""
+    step_root: str
+    """The register that an iteration adds, which the loop does not change; "" for a constant."""
+    block: int
+    """The block that moves it."""
+
+
+def moved_register(
+    graph: ControlFlow,
+    header: int,
+    body: Set[int],
+    code: Mapping[int, Sequence[Instruction]],
+    not_kept: frozenset[str],
+    out: Sequence[Edge],
+) -> Moved | None:
+    """Return the register from which the iterations of a loop can be computed, None if there is none.
+
+    Args:
+        graph: the function.
+        header: the loop's first block.
+        body: its blocks.
+        code: the decoded instructions by their numbers in the graph.
+        not_kept: the registers that a call may change.
+        out: the edges out of the loop.
+    """
+    writers: dict[str, list[tuple[int, Instruction]]] = {}
+    calls = False
+    for block in body:
+        for number in graph.blocks[block].instructions:
+            for each in code[number]:
+                calls = calls or each.branch == "call"
+                for root in {a.register.root for a in each.registers if a.write}:
+                    writers.setdefault(root, []).append((block, each))
+    candidates = []
+    for root, [*found] in writers.items():
+        if len(found) == 1 and not (calls and root in not_kept):
+            block, instruction = found[0]
+            moved = _moved(root, block, instruction, writers)
+            if moved and _in_every_round(graph, header, body, block) and _is_clear(graph, header, body, block, out):
+                candidates.append(moved)
+    # Constant steps need no division, and 64 bits do not wrap around.
+    return min(candidates, key=lambda m: (m.step_root != "", m.bits != 64, m.root), default=None)
+
+
+def _moved(root: str, block: int, i: Instruction, written: Mapping[str, object]) -> Moved | None:
+    affine = i.affine
+    if affine is None or affine.target != root or affine.scalable or (root, 1) not in affine.terms:
+        return None
+    access = next(a for a in i.registers if a.write and a.register.root == root)
+    bits = access.register.width
+    others = [term for term in affine.terms if term[0] != root]
+    if bits not in (32, 64) or access.conditional:
+        return None
+    if not others and affine.constant:
+        return Moved(root=root, bits=bits, step=affine.constant, step_root="", block=block)
+    if len(others) == 1 and others[0][1] == 1 and not affine.constant and others[0][0] not in written and bits == 64:
+        return Moved(root=root, bits=bits, step=0, step_root=others[0][0], block=block)
+    return None
+
+
+def is_unfinished(graph: ControlFlow, header: int, body: Set[int], moved: int, edge: Edge) -> bool:
+    """Return True if control leaves a loop in an iteration that has not moved the register yet, but has done work."""
+    return edge.source != header and edge.source != moved and not _passes(graph, header, body, moved, edge.source)
+
+
+def _in_every_round(graph: ControlFlow, header: int, body: Set[int], block: int) -> bool:
+    """Return True if each way from the header back to it passes a block."""
+    if block == header:
+        return True
+    without = _reached(graph, header, body - {block})
+    return not any(header in graph.blocks[b].successors for b in without)
+
+
+def _is_clear(graph: ControlFlow, header: int, body: Set[int], block: int, out: Iterable[Edge]) -> bool:
+    """Return True if at each exit it is certain whether the iteration has passed a block."""
+    behind = _reached(graph, block, body - {header}) if block != header else set(body)
+    without = _reached(graph, header, body - {block}) if block != header else set()
+    return not any(e.source in behind and e.source in without for e in out)
+
+
+def _passes(graph: ControlFlow, header: int, body: Set[int], block: int, place: int) -> bool:
+    return block == header or place not in _reached(graph, header, body - {block})
+
+
+def _reached(graph: ControlFlow, start: int, among: Set[int]) -> set[int]:
+    """Return the blocks that are reached from a block inside of a set of blocks, with the start itself."""
+    seen = {start}
+    waiting = [start]
+    while waiting:
+        for successor in graph.blocks[waiting.pop()].successors:
+            if successor in among and successor not in seen:
+                seen.add(successor)
+                waiting.append(successor)
+    return seen

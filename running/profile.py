@@ -1,0 +1,241 @@
+"""Reads the files that programs with probes write (runtime/probe.c has their format)."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from math import sqrt
+
+import msgspec
+
+from incc.running.insertion import LoopDescription
+from incc.support.errors import AnalysisError
+
+_PAGE = 4096
+_HEADER = struct.Struct("<8s6QQ2Q3Q2Q8x1024s")
+_PART = struct.Struct("<8s3Q")
+_THREAD = struct.Struct("<4Q64x")
+_LOOP = struct.Struct("<qQQQ96x")
+_RECORD_SIZE = 2608
+_SUMS = struct.Struct("<6Q4Q")
+_BUCKETS, _BUCKET_COUNT = 232, 40
+_BUCKET = struct.Struct("<3Q")
+_EXAMPLES, _EXAMPLE_COUNT = 1192, 16
+_EXAMPLE = struct.Struct("<3Q8Q")
+_MODULE_PART, _THREAD_PART, _RECORDS_PART = 1, 2, 3
+_LARGEST = 1 << 31
+
+
+class ProfileError(AnalysisError):
+    """A file is not a profile of a program with probes. The message names the file and says why."""
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of a loop as it was."""
+
+    iterations: int
+    ticks: int
+    values: dict[str, int]
+    """The values of registers at the entry."""
+
+
+class Trips(msgspec.Struct, frozen=True, kw_only=True):
+    """The entries of a loop with a similar number of iterations."""
+
+    least: int
+    most: int
+    """The range of iterations."""
+    entries: float
+    iterations: float
+    ticks: float
+
+
+class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """What the probes of a loop have recorded. Numbers of sampled things are scaled to all entries."""
+
+    loop: LoopDescription
+    module: str
+    """The path of the program or library that the loop is in."""
+    entries: int
+    """Exact."""
+    samples: int
+    lost: int
+    """Samples whose exit was not seen: the loop was left by an exception or longjmp, or entered again inside."""
+    disturbed: int
+    """Samples that are left out because another process may have run meanwhile."""
+    iterations: float
+    iterations_error: float
+    """The standard error."""
+    ticks: float
+    """Of the time-stamp counter, in the loop, over all threads."""
+    ticks_error: float
+    """The standard error."""
+    trips: tuple[Trips, ...]
+    """By the number of iterations, ascending."""
+    examples: tuple[Sample, ...]
+    """Some of the samples, each of which had the same chance to be among them."""
+
+
+class ProgramProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """What one process has recorded."""
+
+    path: str
+    """The file."""
+    program: str
+    process: int
+    is_complete: bool
+    """The process has ended by itself, not by a signal or `_exit`."""
+    seconds: float
+    """The processor time of the process, 0 if it is not complete."""
+    ticks: int
+    """The processor time in ticks of the time-stamp counter, 0 if it is not complete."""
+    cycles_per_tick: float
+    """Cycles of the core in a tick of the time-stamp counter, from chains of additions; 0 if unknown."""
+    clock_change: float
+    """The same at the end, as a multiple of that at the start; 0 if it is not complete."""
+    unsampled_cost: float
+    """Ticks that an entry and its exit take if they are not sampled."""
+    sampled_cost: float
+    """Ticks that they take as a sample."""
+    loops: tuple[LoopProfile, ...]
+    """The loops that were entered, the longest first."""
+
+
+def read_profile(path: str) -> ProgramProfile:
+    """Read the profile of a process, which may still run. Raises ProfileError and OSError."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size < _PAGE or size > _LARGEST:
+            raise ProfileError(f"{path}: error: not a profile of a program with probes (it has {size:,} bytes)")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
+            data = memory[:]
+    header = _HEADER.unpack_from(data)
+    magic, _, process, start, end, _, time, additions, first, last, _, sampled, counted = header[:13]
+    start_clock, end_clock, program = header[13:]
+    if magic != b"inccprb1":
+        raise ProfileError(f"{path}: error: not a profile of a program with probes, or one of another version of incc")
+    rates = [additions / ticks for ticks in (first, last) if ticks]
+    return ProgramProfile(
+        path=path,
+        program=program.split(b"\0")[0].decode("utf-8", "surrogateescape"),
+        process=process,
+        is_complete=end > 0,
+        seconds=time / 1e9,
+        ticks=round(time * (end - start) / (end_clock - start_clock)) if end and end_clock > start_clock else 0,
+        cycles_per_tick=sum(rates) / len(rates) if rates else 0,
+        clock_change=first / last if first and last else 0,
+        unsampled_cost=counted / 1024,
+        sampled_cost=float(sampled),
+        loops=tuple(sorted(_loops(path, data), key=lambda loop: -loop.ticks)),
+    )
+
+
+def _parts(data: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the kind, the module, and the bounds of each part."""
+    at = _PAGE
+    while at + _PART.size <= len(data):
+        magic, size, kind, module = _PART.unpack_from(data, at)
+        if magic == b"inccpart" and _PART.size <= size <= len(data) - at:
+            yield kind, module, at, at + size
+            at += -(-size // _PAGE) * _PAGE
+        else:
+            at += _PAGE
+
+
+class _Sums:
+    """What the threads have recorded of a loop."""
+
+    def __init__(self) -> None:
+        self.entries = 0
+        self.samples = self.lost = self.disturbed = self.weights = self.weight_squares = 0
+        self.tick_squares = self.iteration_squares = 0
+        self.buckets = [[0, 0, 0] for _ in range(_BUCKET_COUNT)]
+        self.examples: list[tuple[int, ...]] = []
+
+
+def _loops(path: str, data: bytes) -> Iterator[LoopProfile]:
+    modules: dict[int, list[str]] = {}
+    sums: dict[tuple[int, int], _Sums] = {}
+    for kind, module, start, end in _parts(data):
+        if kind == _MODULE_PART:
+            text = data[start + _PART.size : end].rstrip(b"\0")
+            modules[module] = text.decode("utf-8", "surrogateescape").split("\n")
+        elif kind == _THREAD_PART:
+            for number, at in enumerate(range(start + _PART.size + _THREAD.size, end - _LOOP.size + 1, _LOOP.size)):
+                count, _, _, planned = _LOOP.unpack_from(data, at)
+                sums.setdefault((module, number), _Sums()).entries += max(planned + count, 0)
+        elif kind == _RECORDS_PART:
+            for at in range(start + _PART.size, end - _RECORD_SIZE + 1, _RECORD_SIZE):
+                number = struct.unpack_from("<Q", data, at)[0]
+                if number:
+                    _add(sums.setdefault((module, number - 1), _Sums()), data, at)
+    for (module, number), of_loop in sums.items():
+        lines = modules.get(module, [])
+        line = lines[number + 1] if number + 1 < len(lines) else ""
+        if line and of_loop.entries:
+            try:
+                description = msgspec.json.decode(line.encode("utf-8", "surrogateescape"), type=LoopDescription)
+            except msgspec.MsgspecError as error:
+                raise ProfileError(f"{path}: error: damaged description of a loop: {error}") from error
+            yield _profile(description, lines[0], of_loop)
+
+
+def _add(to: _Sums, data: bytes, at: int) -> None:
+    _, samples, lost, disturbed, weights, squares, t_low, t_high, i_low, i_high = _SUMS.unpack_from(data, at)
+    to.samples += samples
+    to.lost += lost
+    to.disturbed += disturbed
+    to.weights += weights
+    to.weight_squares += squares
+    to.tick_squares += t_low + (t_high << 64)
+    to.iteration_squares += i_low + (i_high << 64)
+    for number, bucket in enumerate(to.buckets):
+        of_thread = _BUCKET.unpack_from(data, at + _BUCKETS + number * _BUCKET.size)
+        to.buckets[number] = [a + b for a, b in zip(bucket, of_thread, strict=True)]
+    for number in range(min(samples, _EXAMPLE_COUNT)):
+        to.examples.append(_EXAMPLE.unpack_from(data, at + _EXAMPLES + number * _EXAMPLE.size))
+
+
+def _profile(loop: LoopDescription, module: str, sums: _Sums) -> LoopProfile:
+    scale = sums.entries / sums.weights if sums.weights else 0.0
+    iterations = sum(bucket[1] for bucket in sums.buckets) * scale
+    ticks = sum(bucket[2] for bucket in sums.buckets) * scale
+    # If all entries are samples, nothing is estimated.
+    share_of_error = sqrt(sums.weight_squares) / sums.weights if sums.samples < sums.entries and sums.weights else 0.0
+    return LoopProfile(
+        loop=loop,
+        module=module,
+        entries=sums.entries,
+        samples=sums.samples,
+        lost=sums.lost,
+        disturbed=sums.disturbed,
+        iterations=iterations,
+        iterations_error=_error(sums, iterations, sums.iteration_squares, share_of_error),
+        ticks=ticks,
+        ticks_error=_error(sums, ticks, sums.tick_squares, share_of_error),
+        trips=tuple(_trips(sums.buckets, scale)),
+        examples=tuple(
+            Sample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)))
+            for e in sums.examples
+        ),
+    )
+
+
+def _error(sums: _Sums, total: float, squares: int, share: float) -> float:
+    """Return the standard error of a total, from the weighted variance of the samples."""
+    if not share or not sums.weights:
+        return 0.0
+    mean = total / sums.entries
+    variance = max(squares / sums.weights - mean * mean, 0.0)
+    return sums.entries * sqrt(variance) * share
+
+
+def _trips(buckets: Iterable[list[int]], scale: float) -> Iterator[Trips]:
+    for number, (entries, iterations, ticks) in enumerate(buckets):
+        if entries:
+            least, most = (1 << number - 1, (1 << number) - 1) if number else (0, 0)
+            yield Trips(
+                least=least, most=most, entries=entries * scale, iterations=iterations * scale, ticks=ticks * scale
+            )

@@ -1,0 +1,191 @@
+"""From the profiles of processes to the report on a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from incc.core.analysis import KernelResult
+from incc.report import types as t
+from incc.report.runs import LoopRun, RunReport, TripCount
+from incc.running.explain import explain
+from incc.running.profile import LoopProfile, ProgramProfile, Trips
+from incc.running.units import StoredUnit
+
+
+class Analysed(msgspec.Struct, frozen=True):
+    """A loop that was analysed."""
+
+    result: KernelResult
+    report: t.KernelReport
+    core: str
+
+
+LoopKey = tuple[str, str]
+"""The key of a unit and the identity of a loop in it."""
+
+
+def merged(profiles: Iterable[ProgramProfile]) -> dict[LoopKey, LoopProfile]:
+    """Return the profiles of loops over all processes."""
+    loops: dict[LoopKey, LoopProfile] = {}
+    for program in profiles:
+        for loop in program.loops:
+            key = loop.loop.unit, loop.loop.kernel
+            loops[key] = _sum(loops[key], loop) if key in loops else loop
+    return loops
+
+
+def _sum(one: LoopProfile, other: LoopProfile) -> LoopProfile:
+    trips: dict[tuple[int, int], Trips] = {}
+    for each in (*one.trips, *other.trips):
+        key = each.least, each.most
+        before = trips.get(key)
+        trips[key] = (
+            each
+            if before is None
+            else Trips(
+                least=each.least,
+                most=each.most,
+                entries=before.entries + each.entries,
+                iterations=before.iterations + each.iterations,
+                ticks=before.ticks + each.ticks,
+            )
+        )
+    return LoopProfile(
+        loop=one.loop,
+        module=one.module,
+        entries=one.entries + other.entries,
+        samples=one.samples + other.samples,
+        lost=one.lost + other.lost,
+        disturbed=one.disturbed + other.disturbed,
+        iterations=one.iterations + other.iterations,
+        iterations_error=(one.iterations_error**2 + other.iterations_error**2) ** 0.5,
+        ticks=one.ticks + other.ticks,
+        ticks_error=(one.ticks_error**2 + other.ticks_error**2) ** 0.5,
+        trips=tuple(trips[key] for key in sorted(trips)),
+        examples=(*one.examples, *other.examples),
+    )
+
+
+def run_report(
+    profiles: Sequence[ProgramProfile],
+    analysed: Mapping[LoopKey, Analysed],
+    units: Mapping[str, StoredUnit],
+    command: Sequence[str] = (),
+    status: int | None = None,
+    notes: Sequence[str] = (),
+) -> RunReport:
+    """Return the report on a run.
+
+    Args:
+        profiles: what its processes recorded.
+        analysed: the loops that were analysed.
+        units: the units of the programs, by their keys.
+        command: the command that was run.
+        status: its exit status.
+        notes: further notes.
+    """
+    loops = merged(profiles)
+    complete = [p for p in profiles if p.is_complete]
+    rates = [p.cycles_per_tick for p in profiles if p.cycles_per_tick]
+    rate = sum(rates) / len(rates) if rates else 0.0
+    total = sum(p.ticks for p in profiles) if len(complete) == len(profiles) else 0
+    seconds = sum(p.seconds for p in complete)
+    ticks = sum(p.ticks for p in complete)
+    runs = [_loop_run(loop, analysed.get(key), units.get(key[0]), rate, total) for key, loop in loops.items()]
+    skipped = [
+        f"{unit.source or 'assembly'}: {each.kernel}: {each.reason}" for unit in units.values() for each in unit.skipped
+    ]
+    return RunReport(
+        command=tuple(command),
+        status=status,
+        processes=len(profiles),
+        unfinished=len(profiles) - len(complete),
+        seconds=seconds,
+        clock_ghz=rate * ticks / seconds / 1e9 if seconds else 0.0,
+        unsampled_cost=_mean(p.unsampled_cost * p.cycles_per_tick for p in profiles),
+        sampled_cost=_mean(p.sampled_cost * p.cycles_per_tick for p in profiles),
+        loops=tuple(sorted(runs, key=lambda run: -(run.cycles or 0) * run.iterations)),
+        without_probes=tuple(skipped),
+        notes=tuple(notes),
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else 0.0
+
+
+def _loop_run(
+    profile: LoopProfile, analysed: Analysed | None, unit: StoredUnit | None, rate: float, total: int
+) -> LoopRun:
+    measured = profile.ticks * rate / profile.iterations if profile.iterations and rate else None
+    explanation = explain(analysed.result, profile, measured) if analysed and measured is not None else None
+    report = analysed.report if analysed else None
+    function = profile.loop.kernel.partition("/")[0]
+    return LoopRun(
+        kernel_id=profile.loop.kernel,
+        function_name=report.function_name if report else function,
+        source=report.source if report else None,
+        unit=unit.source if unit else "",
+        module=profile.module,
+        share=profile.ticks / total if total else None,
+        entries=profile.entries,
+        samples=profile.samples,
+        lost=profile.lost,
+        disturbed=profile.disturbed,
+        counted=profile.loop.counted,
+        iterations=profile.iterations,
+        iterations_error=profile.iterations_error,
+        cycles=measured,
+        cycles_error=_error(profile, measured),
+        predicted=float(analysed.result.cycles) if analysed else None,
+        core=analysed.core if analysed else "",
+        at_least=report.at_least if report else False,
+        parts=explanation.parts if explanation else (),
+        unexplained=explanation.unexplained if explanation else None,
+        possible=(*(explanation.possible if explanation else ()), *(_possible(report) if report else ())),
+        calls=tuple(_calls(analysed.result)) if analysed else (),
+        data_bytes=explanation.data_bytes if explanation else None,
+        verdict=report.verdict if report else "",
+        trips=tuple(
+            TripCount(
+                least=each.least,
+                most=each.most,
+                entries=each.entries,
+                cycles=each.ticks * rate / (each.iterations or each.entries),
+            )
+            for each in profile.trips
+        ),
+        notes=explanation.notes if explanation else (),
+    )
+
+
+def _possible(report: t.KernelReport) -> Iterable[str]:
+    """Yield the causes that may make a loop slower than predicted, as far as probes do not tell about them."""
+    for cause in report.range.causes if report.range else ():
+        if cause.kind in ("branches", "aliasing", "forwarding"):
+            most = "more" if cause.most is None else f"{cause.most:.4g} cycles per iteration"
+            yield f"{cause.when}: up to {most}"
+
+
+def _calls(result: KernelResult) -> Iterable[str]:
+    """Yield the functions that a loop calls."""
+    named = (i.target or "?" for i in result.kernel.instructions if i.branch == "call")
+    return dict.fromkeys(name.partition("@")[0] for name in named)
+
+
+def longest(loops: Mapping[LoopKey, LoopProfile], most: int) -> set[LoopKey]:
+    """Return the keys of the loops that took most time."""
+    return set(sorted(loops, key=lambda key: -loops[key].ticks)[:most])
+
+
+def _error(profile: LoopProfile, cycles: float | None) -> float:
+    """Return the standard error of the cycles per iteration, a quotient of two sums over the same samples."""
+    if not cycles or not profile.ticks:
+        return 0.0
+    ticks = profile.ticks_error / profile.ticks
+    iterations = profile.iterations_error / profile.iterations
+    # Entries with more iterations take longer, so that most of the two errors is the same.
+    return cycles * abs(ticks - iterations) if iterations else cycles * ticks

@@ -1,0 +1,766 @@
+//===- probe.c - The runtime of probes in programs --------------------------===//
+//
+// This file is linked into each program and shared library that is built with
+// probes. The probes themselves are code that incc puts on the ways into and
+// out of loops (incc/running/x86.py). An entry counts up a number in the
+// thread's own memory. When the number reaches zero, the entry is a sample: the
+// probe calls `incc_probe_enter`, which notes time and registers, and the next
+// exit calls `incc_probe_leave`, which adds the sample to the loop's record.
+//
+// All counts and records are in a file that is mapped into memory. Whatever ends
+// the process, the file has what was counted until then, and it can be read at
+// any time. Files are made in the folder that INCC_PROBES names; without that
+// variable the probes stay switched off.
+//
+// A probe takes no lock and allocates no memory. Only the first probe of a
+// thread, and the first of a loop in a thread, may extend the file.
+//
+// The formats of descriptors and of the file are read by incc/running/profile.py
+// and written by incc/running/x86.py; a change here needs one there.
+//
+//===----------------------------------------------------------------------===//
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+// Older C libraries have it in a library of its own.
+extern int dladdr(const void *, Dl_info *) __attribute__((weak));
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+enum {
+  Page = 4096,
+  Buckets = 40,    ///< of the histogram: the n-th has 2^(n-1) to 2^n - 1 iterations
+  Examples = 16,   ///< samples of a loop in a thread that are kept as they are
+  Values = 8,      ///< registers that a sample keeps
+  AllSampled = 32, ///< the first entries of a loop in a thread, which are all samples
+};
+
+/// The count of a loop without recording: it does not reach zero.
+static const int64_t SwitchedOff = INT64_MIN / 2;
+/// Ticks of a long entry, some tenths of a millisecond: other processes may have run meanwhile.
+static const uint64_t LongTicks = 1 << 20;
+/// The mean ticks of entries from which on reading two clocks for each sample costs little.
+static const uint64_t TimedTicks = 1 << 17;
+/// The largest file, in bytes. Threads and loops that come later are not recorded.
+static const uint64_t LargestFile = 1ull << 30;
+
+//===--- What probes and this file share ------------------------------------===//
+
+/// A loop. Each thread has a copy, of which only the first six fields are used.
+struct Loop {
+  int64_t Count;         ///< entries until the next sample, negative
+  uint64_t Open;         ///< 1 while the loop runs and its entry is a sample
+  uint64_t Counted;      ///< iterations, in loops that count them
+  uint64_t Planned;      ///< entries when Count will be zero: Planned + Count is their number
+  struct Record *Record; ///< null before the first sample
+  uint64_t Unused;
+  const char *Text; ///< the description, for readers of the file
+  uint32_t TextSize;
+  uint8_t Moved;        ///< number of the register that each iteration moves, NoRegister for none
+  uint8_t Bits;         ///< 32 or 64, of Moved that count
+  uint8_t StepRegister; ///< number of the register that is added to Moved, or NoRegister
+  uint8_t Shift;        ///< the step is Odd * 2^Shift
+  uint64_t Inverse;     ///< of Odd, modulo 2^64
+  uint8_t Registers[Values]; ///< the numbers of registers to note at an entry, NoRegister for none
+  uint64_t Reserved[6];
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct Loop) == 128, "running/x86.py writes it");
+enum { NoRegister = 255 };
+
+extern struct Loop __start_incc_probes[] HIDDEN;
+extern struct Loop __stop_incc_probes[] HIDDEN;
+
+/// The registers at a probe, and what the probe has pushed.
+struct Frame {
+  uint64_t Registers[16]; ///< by number; the stack pointer's place is unused
+  uint64_t Return;
+  uint64_t Loop; ///< the address of the thread's copy, and these bits:
+  uint64_t
+      Pushed[]; ///< the flags, the scratch register, and rcx, as far as there are bits for them
+};
+enum {
+  PushedScratch = 1,
+  PushedRcx = 2,
+  PushedFlags = 4,
+  Unfinished = 8,
+  Bits = 63,
+  RedZone = 128
+};
+
+/// The distance from a loop to the thread's copy, 0 before the first probe of the thread. Objects
+/// with probes define it as well, so that they can be linked without this file.
+extern __thread int64_t incc_probe_distance HIDDEN __attribute__((tls_model("initial-exec")));
+
+//===--- What the file has --------------------------------------------------===//
+
+struct Header {
+  char Magic[8];
+  uint64_t End; ///< offset of the first free byte
+  uint64_t Process;
+  uint64_t StartTicks,
+      EndTicks;           ///< of the time-stamp counter; the second is 0 if the process was killed
+  uint64_t StartTime;     ///< nanoseconds since 1970
+  uint64_t ProcessorTime; ///< of the process at its end, in nanoseconds
+  uint64_t Additions;     ///< in the chain
+  uint64_t AdditionTicks[2];     ///< of the chain, at the start and at the end
+  uint64_t InsideTicks;          ///< between the time stamps of a loop that takes no time
+  uint64_t SampledTicks;         ///< of an entry and an exit that are a sample
+  uint64_t CountedTicks;         ///< of 1,024 entries and exits that are none
+  uint64_t StartClock, EndClock; ///< nanoseconds of a clock that only runs forward
+  uint64_t Reserved[1];
+  char Program[1024];
+};
+
+/// Each part of the file begins with this, at a multiple of a page.
+struct Part {
+  char Magic[8];
+  uint64_t Size; ///< in bytes, with this header
+  uint64_t Kind; ///< a PartKind
+  uint64_t Module;
+};
+enum PartKind { ModulePart = 1, ThreadPart = 2, RecordsPart = 3 };
+
+/// The weighted sums of samples. An entry's weight is the number of entries for which it stands.
+struct Bucket {
+  uint64_t Entries, Iterations, Ticks;
+};
+
+struct Example {
+  uint64_t Weight, Iterations, Ticks, Values[Values];
+};
+
+/// A loop in a thread.
+struct Record {
+  uint64_t Loop; ///< its number in the module, from 1; 0 if the record is unused
+  uint64_t Samples;
+  uint64_t Lost; ///< samples without an exit: exceptions, longjmp, inner calls of the same function
+  uint64_t Disturbed; ///< samples that are left out, because another process may have run meanwhile
+  uint64_t Weights, WeightSquares;
+  unsigned __int128 TickSquares, IterationSquares; ///< sums of weight times square
+  uint64_t Last;                                   ///< entries when the last sample began
+  // Of the sample that is running.
+  uint64_t Weight, Start, Stack, MovedFrom, Step, CountedFrom;
+  uint64_t Timed;                 ///< 1 if the two clocks were read
+  uint64_t Clock, ProcessorClock; ///< nanoseconds, at the entry
+  uint64_t MayBeLong;             ///< 1 if an entry was long without an apparent reason
+  uint64_t At[Values];
+  struct Bucket Buckets[Buckets];
+  struct Example Examples[Examples];
+};
+
+/// A thread's part: this, then its copy of each loop.
+struct Thread {
+  struct Part Part;
+  uint64_t Taken; ///< 1 while a thread has it
+  struct Thread *Next;
+  uint64_t Busy; ///< the stack pointer of the probe that is running, 0 for none
+  uint64_t Random;
+  struct Record *Free, *End; ///< unused records
+  uint64_t Reserved[6];
+  struct Loop Loops[];
+};
+
+//===--- The state of a module ----------------------------------------------===//
+
+static struct Header *File;
+static char Folder[PATH_MAX];
+static char Path[PATH_MAX + 128];
+static uint64_t Module; ///< the offset of its part, which is its name in the file
+static struct Thread *Threads;
+static pthread_key_t Key;
+static int HasKey;
+
+static inline uint64_t now(void) {
+  uint32_t Low, High;
+  // The fence keeps the reading behind all that comes before it.
+  __asm__ volatile("lfence\n\trdtsc" : "=a"(Low), "=d"(High)::"memory");
+  return (uint64_t)High << 32 | Low;
+}
+
+static uint64_t nanoseconds(clockid_t Clock) {
+  struct timespec Time = {0, 0};
+  clock_gettime(Clock, &Time);
+  return (uint64_t)Time.tv_sec * 1000000000u + (uint64_t)Time.tv_nsec;
+}
+
+static void *mapped(uint64_t Offset, uint64_t Size) {
+  // The file is opened anew each time, because programs close files that they did not open.
+  int Descriptor = open(Path, O_RDWR | O_CLOEXEC);
+  if (Descriptor < 0)
+    return NULL;
+  // Without space for it, a write to the file's memory would kill the process.
+  void *Memory = MAP_FAILED;
+  if (posix_fallocate(Descriptor, (off_t)Offset, (off_t)Size) == 0)
+    Memory = mmap(NULL, Size, PROT_READ | PROT_WRITE, MAP_SHARED, Descriptor, (off_t)Offset);
+  close(Descriptor);
+  return Memory == MAP_FAILED ? NULL : Memory;
+}
+
+/// Extends the file by a part for `Size` bytes with its header. Returns null if that fails.
+static struct Part *newPart(enum PartKind Kind, uint64_t Size, uint64_t *Offset) {
+  Size = (Size + Page - 1) / Page * Page;
+  uint64_t At = __atomic_fetch_add(&File->End, Size, __ATOMIC_RELAXED);
+  if (At + Size > LargestFile)
+    return NULL;
+  struct Part *New = mapped(At, Size);
+  if (!New)
+    return NULL;
+  New->Size = Size;
+  New->Kind = Kind;
+  New->Module = Kind == ModulePart ? At : Module;
+  __builtin_memcpy(New->Magic, "inccpart", 8);
+  if (Offset)
+    *Offset = At;
+  return New;
+}
+
+//===--- Threads ------------------------------------------------------------===//
+
+static void setCounts(int64_t Count) {
+  for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each)
+    Each->Count = Count;
+}
+
+static uint64_t loops(void) { return (uint64_t)(__stop_incc_probes - __start_incc_probes); }
+
+/// Gives this thread a part of the file: one that an ended thread has left, or a new one. If that
+/// fails, nothing more is recorded for new threads of this module.
+static struct Thread *attach(void) {
+  struct Thread *Own;
+  for (Own = __atomic_load_n(&Threads, __ATOMIC_ACQUIRE); Own; Own = Own->Next)
+    if (!__atomic_exchange_n(&Own->Taken, 1, __ATOMIC_ACQUIRE))
+      break;
+  if (!Own) {
+    Own = (struct Thread *)newPart(ThreadPart, sizeof *Own + loops() * sizeof(struct Loop), NULL);
+    if (!Own) {
+      setCounts(SwitchedOff);
+      return NULL;
+    }
+    Own->Taken = 1;
+    Own->Random = now() | 1;
+    for (uint64_t I = 0; I != loops(); ++I)
+      Own->Loops[I].Count = -1, Own->Loops[I].Planned = 1;
+    Own->Next = __atomic_load_n(&Threads, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&Threads, &Own->Next, Own, 1, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+      ;
+  }
+  for (uint64_t I = 0; I != loops(); ++I)
+    Own->Loops[I].Open = 0;
+  Own->Busy = 0;
+  incc_probe_distance = (char *)Own->Loops - (char *)__start_incc_probes;
+  if (HasKey)
+    pthread_setspecific(Key, Own);
+  return Own;
+}
+
+static void detach(void *Own) {
+  incc_probe_distance = 0;
+  __atomic_store_n(&((struct Thread *)Own)->Taken, 0, __ATOMIC_RELEASE);
+}
+
+static struct Thread *self(void) {
+  if (!incc_probe_distance)
+    return NULL;
+  return (struct Thread *)((char *)__start_incc_probes + incc_probe_distance -
+                           offsetof(struct Thread, Loops));
+}
+
+/// Marks the thread as inside of a probe. Returns 0 if it was already: a signal handler runs loops.
+static int begin(struct Thread *Own, const struct Frame *Frame) {
+  uint64_t Stack = (uint64_t)Frame;
+  // A probe further down the stack than this one has been left by a jump out of a signal handler.
+  if (Own->Busy && Own->Busy >= Stack)
+    return 0;
+  Own->Busy = Stack;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return 1;
+}
+
+static void end(struct Thread *Own) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  Own->Busy = 0;
+}
+
+//===--- Samples ------------------------------------------------------------===//
+
+static struct Record *newRecord(struct Thread *Own, struct Loop *Copy) {
+  if (Own->Free == Own->End) {
+    enum { Together = 25 };
+    struct Part *New = newPart(RecordsPart, sizeof *New + Together * sizeof(struct Record), NULL);
+    if (!New)
+      return NULL;
+    Own->Free = (struct Record *)(New + 1);
+    Own->End = Own->Free + Together;
+  }
+  struct Record *Free = Own->Free++;
+  Free->Loop = (uint64_t)(Copy - Own->Loops) + 1;
+  return Free;
+}
+
+static uint64_t meanTicks(const struct Record *Record) {
+  uint64_t Ticks = 0;
+  for (int I = 0; I != Buckets; ++I)
+    Ticks += Record->Buckets[I].Ticks;
+  return Record->Weights ? Ticks / Record->Weights + 1 : 1;
+}
+
+/// Returns a number of entries until the next sample, such that samples take half a per cent of the
+/// loop's time, and that no regular pattern of entries meets them.
+static uint64_t nextPeriod(struct Thread *Own, const struct Record *Record) {
+  if (Record->Samples < AllSampled)
+    return 1;
+  uint64_t Period = File->SampledTicks * 200 / meanTicks(Record);
+  if (Period < 2)
+    return 1;
+  // Xorshift (G. Marsaglia, 2003).
+  Own->Random ^= Own->Random << 13;
+  Own->Random ^= Own->Random >> 7;
+  Own->Random ^= Own->Random << 17;
+  return Period / 2 + Own->Random % Period + 1;
+}
+
+/// Returns the registers before the probe, and the stack pointer in its place.
+static void undo(struct Frame *Frame) {
+  uint64_t *Pushed = Frame->Pushed;
+  if (Frame->Loop & PushedFlags)
+    ++Pushed;
+  if (Frame->Loop & PushedScratch)
+    ++Pushed;
+  if (Frame->Loop & PushedRcx)
+    Frame->Registers[1] = *Pushed++;
+  Frame->Registers[4] = (uint64_t)Pushed + RedZone;
+}
+
+HIDDEN void incc_probe_entered(struct Frame *Frame) {
+  struct Loop *Copy = (struct Loop *)(Frame->Loop & ~(uint64_t)Bits);
+  struct Thread *Own = self();
+  if (!Own) {
+    // The probe has counted in the module's own loop.
+    struct Loop *Shared = Copy;
+    if (!File || !(Own = attach()))
+      return;
+    Copy = Own->Loops + (Shared - __start_incc_probes);
+    Shared->Count = -1;
+    if (++Copy->Count < 0)
+      return;
+  }
+  uint64_t Entries = Copy->Planned + (uint64_t)Copy->Count;
+  if (!begin(Own, Frame)) {
+    Copy->Planned = Entries + 1;
+    Copy->Count = -1;
+    return;
+  }
+  undo(Frame);
+  struct Record *Record = Copy->Record;
+  if (!Record)
+    Record = Copy->Record = newRecord(Own, Copy);
+  if (!Record) {
+    Copy->Count = SwitchedOff;
+    Copy->Planned = Entries - (uint64_t)SwitchedOff;
+    end(Own);
+    return;
+  }
+  uint64_t Period = nextPeriod(Own, Record);
+  Copy->Planned = Entries + Period;
+  Copy->Count = -(int64_t)Period;
+  Record->Lost += Copy->Open;
+  Record->Weight = Entries - Record->Last;
+  Record->Stack = Frame->Registers[4];
+  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
+  if (Loop->Moved != NoRegister)
+    Record->MovedFrom = Frame->Registers[Loop->Moved];
+  if (Loop->StepRegister != NoRegister)
+    Record->Step = Frame->Registers[Loop->StepRegister];
+  for (int I = 0; I != Values && Loop->Registers[I] != NoRegister; ++I)
+    Record->At[I] = Frame->Registers[Loop->Registers[I]];
+  Record->CountedFrom = Copy->Counted;
+  Copy->Open = 1;
+  Record->Timed = !Record->Samples || Record->MayBeLong || meanTicks(Record) > TimedTicks;
+  if (Record->Timed) {
+    Record->Clock = nanoseconds(CLOCK_MONOTONIC);
+    Record->ProcessorClock = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  }
+  end(Own);
+  Record->Start = now();
+}
+
+static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
+                           const struct Record *Record, const struct Frame *Frame) {
+  if (Loop->Moved == NoRegister)
+    return Copy->Counted - Record->CountedFrom;
+  uint64_t Distance = Frame->Registers[Loop->Moved] - Record->MovedFrom;
+  if (Loop->StepRegister != NoRegister) {
+    uint64_t Step = Record->Step;
+    if ((int64_t)Step < 0)
+      Step = -Step, Distance = -Distance;
+    Distance = Step ? Distance / Step : 0;
+  } else {
+    // The step divides the distance, so its odd part is divided by as by any inverse. The sign of
+    // the step is in the inverse. With 32 bits, only the lower bits of the quotient are right.
+    Distance *= Loop->Inverse;
+    if (Loop->Bits == 32)
+      Distance = (uint32_t)Distance;
+    Distance >>= Loop->Shift;
+  }
+  return Distance + ((Frame->Loop & Unfinished) != 0);
+}
+
+/// Returns the ticks between an entry and its exit during which this thread did not run.
+static uint64_t stolenTicks(const struct Record *Record, uint64_t End) {
+  uint64_t Clock = nanoseconds(CLOCK_MONOTONIC);
+  uint64_t Passed = Clock - Record->Clock;
+  uint64_t Ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - Record->ProcessorClock;
+  // The clocks are not read at the same time.
+  if (Passed < Ran + 2000 || Clock <= File->StartClock)
+    return 0;
+  return (uint64_t)((unsigned __int128)(Passed - Ran) * (End - File->StartTicks) /
+                    (Clock - File->StartClock));
+}
+
+HIDDEN void incc_probe_left(struct Frame *Frame) {
+  uint64_t End = now();
+  struct Loop *Copy = (struct Loop *)(Frame->Loop & ~(uint64_t)Bits);
+  struct Thread *Own = self();
+  if (!Own || !begin(Own, Frame))
+    return;
+  undo(Frame);
+  struct Record *Record = Copy->Record;
+  Copy->Open = 0;
+  // Another frame means that an inner call of the function has taken the place of this entry.
+  if (Record->Stack != Frame->Registers[4]) {
+    ++Record->Lost;
+    end(Own);
+    return;
+  }
+  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
+  uint64_t Ticks = End - Record->Start;
+  if (Record->Timed) {
+    uint64_t Stolen = stolenTicks(Record, End);
+    Ticks = Ticks > Stolen ? Ticks - Stolen : 0;
+  } else if (Ticks > LongTicks) {
+    // From now on, clocks tell why entries are long. The next sample stands for this one as well.
+    Record->MayBeLong = 1;
+    ++Record->Disturbed;
+    end(Own);
+    return;
+  }
+  Ticks = Ticks > File->InsideTicks ? Ticks - File->InsideTicks : 0;
+  uint64_t Iterations = iterations(Loop, Copy, Record, Frame);
+  uint64_t Weight = Record->Weight;
+  Record->Last += Weight;
+  ++Record->Samples;
+  Record->Weights += Weight;
+  Record->WeightSquares += Weight * Weight;
+  Record->TickSquares += (unsigned __int128)(Ticks * Weight) * Ticks;
+  Record->IterationSquares += (unsigned __int128)(Iterations * Weight) * Iterations;
+  int Number = Iterations ? 64 - __builtin_clzll(Iterations) : 0;
+  struct Bucket *Bucket = Record->Buckets + (Number < Buckets ? Number : Buckets - 1);
+  Bucket->Entries += Weight;
+  Bucket->Iterations += Weight * Iterations;
+  Bucket->Ticks += Weight * Ticks;
+  // Each sample has the same chance to be among the examples (reservoir sampling).
+  uint64_t Place = Record->Samples - 1;
+  if (Place >= Examples) {
+    Own->Random ^= Own->Random << 13;
+    Own->Random ^= Own->Random >> 7;
+    Own->Random ^= Own->Random << 17;
+    Place = Own->Random % Record->Samples;
+  }
+  if (Place < Examples) {
+    struct Example *Example = Record->Examples + Place;
+    Example->Weight = Weight;
+    Example->Iterations = Iterations;
+    Example->Ticks = Ticks;
+    for (int I = 0; I != Values; ++I)
+      Example->Values[I] = Record->At[I];
+  }
+  end(Own);
+}
+
+// The registers are pushed in the order of their numbers, so that the frame has them by number. The
+// vector registers are untouched: this file is compiled for general-purpose registers only.
+#define THUNK(Name, Function)                                                                      \
+  __asm__(                                                                                         \
+      ".text\n"                                                                                    \
+      ".globl " Name "\n"                                                                          \
+      ".hidden " Name "\n"                                                                         \
+      ".type " Name ", @function\n" Name ":\n"                                                     \
+      ".cfi_startproc\n"                                                                           \
+      "endbr64\n"                                                                                  \
+      "push %r15; push %r14; push %r13; push %r12; push %r11; push %r10; push %r9; push %r8\n"     \
+      "push %rdi; push %rsi; push %rbp; push %rsp; push %rbx; push %rdx; push %rcx; push %rax\n"   \
+      ".cfi_adjust_cfa_offset 128\n"                                                               \
+      ".cfi_rel_offset %rbx, 24\n"                                                                 \
+      "mov %rsp, %rdi\n"                                                                           \
+      "mov %rsp, %rbx\n"                                                                           \
+      ".cfi_def_cfa_register %rbx\n"                                                               \
+      "and $-16, %rsp\n"                                                                           \
+      "call " Function "\n"                                                                        \
+      "mov %rbx, %rsp\n"                                                                           \
+      ".cfi_def_cfa_register %rsp\n"                                                               \
+      "pop %rax; pop %rcx; pop %rdx; pop %rbx; lea 8(%rsp), %rsp; pop %rbp; pop %rsi; pop %rdi\n"  \
+      "pop %r8; pop %r9; pop %r10; pop %r11; pop %r12; pop %r13; pop %r14; pop %r15\n"             \
+      ".cfi_adjust_cfa_offset -128\n"                                                              \
+      ".cfi_same_value %rbx\n"                                                                     \
+      "ret\n"                                                                                      \
+      ".cfi_endproc\n"                                                                             \
+      ".size " Name ", .-" Name "\n")
+THUNK("incc_probe_enter", "incc_probe_entered");
+THUNK("incc_probe_leave", "incc_probe_left");
+
+//===--- The costs of probes and the core's clock ---------------------------===//
+
+// A loop of this file's own, without a body: what a probe costs is measured here. The code is that
+// of incc/running/x86.py.
+__asm__(".pushsection incc_probes, \"aw\", @progbits\n"
+        ".balign 64\n"
+        "incc_probe_own:\n"
+        ".quad 0, 0, 0, 0, 0, 0, 0\n"
+        ".long 0\n"
+        ".byte 255, 64, 255, 0\n"
+        ".quad 1\n"
+        ".fill 8, 1, 255\n"
+        ".fill 6, 8, 0\n"
+        ".popsection\n"
+        ".pushsection .tbss.incc_probe_distance, \"awTG\", @nobits, incc_probe_distance, comdat\n"
+        ".weak incc_probe_distance\n"
+        ".hidden incc_probe_distance\n"
+        ".type incc_probe_distance, @object\n"
+        ".size incc_probe_distance, 8\n"
+        ".balign 8\n"
+        "incc_probe_distance: .zero 8\n"
+        ".popsection\n");
+extern struct Loop incc_probe_own HIDDEN;
+
+static inline void enterAndLeave(void) {
+  __asm__ volatile("mov incc_probe_distance@gottpoff(%%rip), %%r11\n"
+                   "mov %%fs:(%%r11), %%r11\n"
+                   "add incc_probe_own@GOTPCREL(%%rip), %%r11\n"
+                   "incq (%%r11)\n"
+                   "js 1f\n"
+                   "lea -128(%%rsp), %%rsp\n"
+                   "push %%r11\n"
+                   "call incc_probe_enter\n"
+                   "lea 136(%%rsp), %%rsp\n"
+                   "1: mov incc_probe_distance@gottpoff(%%rip), %%r11\n"
+                   "mov %%fs:(%%r11), %%r11\n"
+                   "add incc_probe_own@GOTPCREL(%%rip), %%r11\n"
+                   "cmpq $0, 8(%%r11)\n"
+                   "je 2f\n"
+                   "lea -128(%%rsp), %%rsp\n"
+                   "push %%r11\n"
+                   "call incc_probe_leave\n"
+                   "lea 136(%%rsp), %%rsp\n"
+                   "2:\n" ::
+                       : "r11", "cc", "memory");
+}
+
+static uint64_t smaller(uint64_t A, uint64_t B) { return A < B ? A : B; }
+
+/// Returns the ticks of a chain of additions, each of which takes a cycle of the core.
+static uint64_t additionTicks(uint64_t Additions) {
+  uint64_t Best = UINT64_MAX;
+  for (int Again = 0; Again != 3; ++Again) {
+    uint64_t Sum = 0, One = 1, Rounds = Additions / 64, Start = now();
+    // Cores may leave out the addition of a constant, but not that of a register.
+    __asm__ volatile("1: .rept 64\n"
+                     "add %1, %0\n"
+                     ".endr\n"
+                     "dec %2\n"
+                     "jnz 1b\n"
+                     : "+r"(Sum), "+r"(One), "+r"(Rounds)::"cc");
+    Best = smaller(Best, now() - Start);
+  }
+  return Best;
+}
+
+/// Returns the median of some ticks, which are sorted.
+static uint64_t median(uint64_t Ticks[Examples]) {
+  for (int I = 1; I < Examples; ++I)
+    for (int J = I; J > 0 && Ticks[J] < Ticks[J - 1]; --J) {
+      uint64_t Larger = Ticks[J - 1];
+      Ticks[J - 1] = Ticks[J];
+      Ticks[J] = Larger;
+    }
+  return Ticks[Examples / 2];
+}
+
+static void measureCosts(void) {
+  struct Thread *Own = self();
+  if (!Own && !(Own = attach()))
+    return;
+  enum { Rounds = 1024 };
+  struct Loop *Copy = Own->Loops + (&incc_probe_own - __start_incc_probes);
+  uint64_t Counted = UINT64_MAX;
+  for (int Again = 0; Again != 8; ++Again) {
+    Copy->Count = SwitchedOff;
+    uint64_t Start = now();
+    for (int I = 0; I != Rounds; ++I)
+      enterAndLeave();
+    Counted = smaller(Counted, now() - Start);
+  }
+  // Between samples are entries that are none, so that a sample's branches are mispredicted as they
+  // are in programs.
+  uint64_t Pairs[Examples];
+  for (int I = 0; I != Examples; ++I) {
+    Copy->Count = SwitchedOff;
+    for (int J = 0; J != 64; ++J)
+      enterAndLeave();
+    Copy->Count = -1;
+    uint64_t Start = now();
+    enterAndLeave();
+    Pairs[I] = now() - Start;
+  }
+  if (!Copy->Record)
+    return;
+  uint64_t Sampled = median(Pairs);
+  // The least time: in programs, the end of a loop hides most of what the exit's probe takes.
+  for (int I = 0; I != Examples; ++I) {
+    Copy->Count = -1;
+    enterAndLeave();
+  }
+  uint64_t Inside = UINT64_MAX;
+  for (int I = 0; I != Examples; ++I)
+    Inside = smaller(Inside, Copy->Record->Examples[I].Ticks);
+  Copy->Record->Loop = 0;
+  File->CountedTicks = Counted;
+  File->SampledTicks = Sampled;
+  File->InsideTicks = Inside;
+}
+
+//===--- The file -----------------------------------------------------------===//
+
+/// Returns when this process was started, in clock ticks: with its number it is the process's name.
+static unsigned long long startOfProcess(void) {
+  char Text[1024];
+  int Descriptor = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  ssize_t Size = Descriptor < 0 ? 0 : read(Descriptor, Text, sizeof Text - 1);
+  if (Descriptor >= 0)
+    close(Descriptor);
+  Text[Size > 0 ? Size : 0] = 0;
+  // The 22nd field. The second is in parentheses, and may have blanks.
+  const char *At = strrchr(Text, ')');
+  for (int Field = 2; At && Field != 22; ++Field)
+    if ((At = strchr(At, ' ')))
+      ++At;
+  return At ? strtoull(At, NULL, 10) : 0;
+}
+
+/// Opens the process's file, which is made by its first module. Returns 0 if that fails.
+static int openFile(const char *In) {
+  struct Header *New;
+  const char *Program = program_invocation_short_name;
+  int Size = snprintf(Path, sizeof Path, "%s/%.64s-%ld-%llu.probes", In, Program, (long)getpid(),
+                      startOfProcess());
+  if (Size <= 0 || (size_t)Size >= sizeof Path)
+    return 0;
+  int Descriptor = open(Path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  int Made = Descriptor >= 0;
+  if (Made)
+    close(Descriptor);
+  if (!(New = mapped(0, Page))) {
+    if (Made)
+      unlink(Path);
+    return 0;
+  }
+  if (Made) {
+    New->End = Page;
+    New->Process = (uint64_t)getpid();
+    New->StartTicks = now();
+    New->StartClock = nanoseconds(CLOCK_MONOTONIC);
+    New->StartTime = nanoseconds(CLOCK_REALTIME);
+    ssize_t Length = readlink("/proc/self/exe", New->Program, sizeof New->Program - 1);
+    New->Program[Length > 0 ? Length : 0] = 0;
+    __builtin_memcpy(New->Magic, "inccprb1", 8);
+  }
+  File = New;
+  return 1;
+}
+
+static int addModule(void) {
+  Dl_info Own;
+  const char *Name =
+      dladdr && dladdr((void *)addModule, &Own) && Own.dli_fname ? Own.dli_fname : File->Program;
+  uint64_t Size = sizeof(struct Part) + strlen(Name) + 1;
+  for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each)
+    Size += Each->TextSize + 1;
+  struct Part *Part = newPart(ModulePart, Size, &Module);
+  if (!Part)
+    return 0;
+  // The module's path, and a line for each loop.
+  char *To = stpcpy((char *)(Part + 1), Name);
+  *To++ = '\n';
+  for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each) {
+    __builtin_memcpy(To, Each->Text, Each->TextSize);
+    To += Each->TextSize;
+    *To++ = '\n';
+  }
+  return 1;
+}
+
+enum { Additions = 64 * 512 };
+
+/// Begins a file for a child. Its memory is a copy of the parent's, but the parts of the parent's
+/// file are shared.
+static void startInChild(void) {
+  struct Header *Parents = File;
+  if (!Parents)
+    return;
+  File = NULL;
+  Threads = NULL;
+  incc_probe_distance = 0;
+  if (!openFile(Folder) || !addModule()) {
+    setCounts(SwitchedOff);
+    return;
+  }
+  File->Additions = Parents->Additions;
+  File->AdditionTicks[0] = Parents->AdditionTicks[0];
+  File->InsideTicks = Parents->InsideTicks;
+  File->SampledTicks = Parents->SampledTicks;
+  File->CountedTicks = Parents->CountedTicks;
+  setCounts(-1);
+}
+
+// 101 is the first priority that programs may use: other constructors may run loops.
+__attribute__((constructor(101))) static void start(void) {
+  setCounts(SwitchedOff);
+  const char *Named = secure_getenv("INCC_PROBES");
+  // Programs may change their folder, or their environment.
+  if (!Named || !*Named || !realpath(Named, Folder) || !openFile(Folder) || !addModule())
+    return;
+  HasKey = pthread_key_create(&Key, detach) == 0;
+  setCounts(-1);
+  pthread_atfork(NULL, NULL, startInChild);
+  if (!File->Additions) {
+    File->AdditionTicks[0] = additionTicks(Additions);
+    measureCosts();
+    File->Additions = Additions;
+  }
+}
+
+__attribute__((destructor(101))) static void stop(void) {
+  if (!File)
+    return;
+  File->AdditionTicks[1] = additionTicks(Additions);
+  File->ProcessorTime = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+  File->EndTicks = now();
+  File->EndClock = nanoseconds(CLOCK_MONOTONIC);
+  if (HasKey)
+    pthread_key_delete(Key);
+  HasKey = 0;
+}

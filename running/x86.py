@@ -1,0 +1,203 @@
+"""The probes in x86-64 code, in AT&T syntax, and the descriptions of loops for the runtime.
+
+A probe computes the address of the thread's copy of its loop: that of the loop itself, and the distance to the copies
+that the thread-local variable `incc_probe_distance` holds. An entry counts up the copy's first word, and calls the
+runtime when it is no longer negative. An exit calls the runtime if the second word says that the entry was a sample.
+The layout of a loop is that of `struct Loop` in runtime/probe.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from incc.frontends.isa import words
+from incc.running.liveness import Registers
+
+NUMBERS = {
+    name: number for number, name in enumerate(words("rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15"))
+}
+"""The numbers of the general-purpose registers."""
+
+# System V ABI for x86-64, 3.2.1. Results may be in rax and rdx.
+REGISTERS = Registers(
+    all=frozenset(NUMBERS) - {"rsp"},
+    lost_at_return=frozenset(words("rcx rsi rdi r8 r9 r10 r11")),
+)
+NOT_KEPT = REGISTERS.lost_at_return | {"rax", "rdx"}
+"""The registers that a call may change."""
+
+VALUES = 8
+"""The most registers whose values a sample keeps."""
+
+_PUSHED_SCRATCH, _PUSHED_RCX, _PUSHED_FLAGS, _UNFINISHED = 1, 2, 4, 8
+_RED_ZONE = 128
+_NO_REGISTER = 255
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known where a probe is put."""
+
+    scratch: str
+    """The register that the probe uses."""
+    scratch_is_live: bool
+    """Its value is needed later."""
+    rcx_is_live: bool
+    flags_are_live: bool
+    describes_stack: bool
+    """The directives there describe where the frame begins by the stack pointer."""
+
+
+def enter(loop: str, place: Place, end: str) -> list[str]:
+    """Return the probe at an entry of a loop: `loop` is the loop's symbol, `end` a new label."""
+    if place.flags_are_live:
+        # Without flags, only zero can be told apart: at the sample after it, the runtime has set a new count.
+        step = ["movq (%{r}), %rcx", "leaq 1(%rcx), %rcx", "movq %rcx, (%{r})", "jrcxz {sample}", "jmp {end}"]
+    else:
+        step = ["incq (%{r})", "js {end}"]
+    return _probe("incc_probe_enter", loop, place, step, end, 0)
+
+
+def leave(loop: str, place: Place, end: str, unfinished: bool) -> list[str]:
+    """Return the probe at an exit of a loop. `unfinished`: see `incc.running.induction.is_unfinished`."""
+    if place.flags_are_live:
+        step = ["movq 8(%{r}), %rcx", "jrcxz {end}"]
+    else:
+        step = ["cmpq $0, 8(%{r})", "je {end}"]
+    return _probe("incc_probe_leave", loop, place, step, end, _UNFINISHED if unfinished else 0)
+
+
+def count(loop: str, place: Place) -> list[str]:
+    """Return the code that counts an iteration."""
+    step = ["movq 16(%{r}), %rcx", "leaq 1(%rcx), %rcx", "movq %rcx, 16(%{r})"] if place.flags_are_live else []
+    return _probe("", loop, place, step or ["incq 16(%{r})"], "", 0)
+
+
+def _probe(function: str, loop: str, place: Place, step: Sequence[str], end: str, bits: int) -> list[str]:
+    """Return a probe that calls a function of the runtime unless `step` jumps to the end."""
+    uses_rcx = place.flags_are_live
+    pushes_rcx = uses_rcx and place.rcx_is_live
+    pushed = ["rcx"] * pushes_rcx + [place.scratch] * place.scratch_is_live
+    stack = _Stack(place.describes_stack)
+    if pushed:
+        stack.move(-_RED_ZONE)
+    for name in pushed:
+        stack.push(name)
+    code = stack.code
+    scratch = place.scratch
+    code += [f"movq incc_probe_distance@gottpoff(%rip), %{scratch}", f"movq %fs:(%{scratch}), %{scratch}"]
+    if uses_rcx:
+        code += [f"movq {loop}@GOTPCREL(%rip), %rcx", f"leaq (%{scratch},%rcx), %{scratch}"]
+    else:
+        code.append(f"addq {loop}@GOTPCREL(%rip), %{scratch}")
+    sample = f"{end}s"
+    code += [each.format(r=scratch, end=end, sample=sample) for each in step]
+    if function:
+        if any("{sample}" in each for each in step):
+            code.append(f"{sample}:")
+        before = stack.depth
+        if not pushed:
+            stack.move(-_RED_ZONE)
+        if uses_rcx:
+            stack.push("")
+        bits += _PUSHED_RCX * pushes_rcx + _PUSHED_SCRATCH * place.scratch_is_live + _PUSHED_FLAGS * uses_rcx
+        if bits:
+            code.append(f"leaq {bits}(%{scratch}), %{scratch}")
+        stack.push(scratch)
+        code.append(f"call *{function}@GOTPCREL(%rip)")
+        if uses_rcx:
+            stack.move(8)
+            stack.pop("")
+        stack.move(stack.depth - before)
+        code.append(f"{end}:")
+    for name in reversed(pushed):
+        stack.pop(name)
+    if pushed:
+        stack.move(_RED_ZONE)
+    return code
+
+
+class _Stack:
+    """Code that moves the stack pointer, with directives for it."""
+
+    def __init__(self, is_described: bool) -> None:
+        self.code: list[str] = []
+        self.depth = 0
+        """Bytes below the place where the code began."""
+        self._is_described = is_described
+
+    def move(self, by: int) -> None:
+        """Move the stack pointer, without a change of flags."""
+        if by:
+            self.code.append(f"leaq {by}(%rsp), %rsp")
+            self._moved(by)
+
+    def push(self, register: str) -> None:
+        """Push a register, or the flags."""
+        self.code.append(f"pushq %{register}" if register else "pushfq")
+        self._moved(-8)
+
+    def pop(self, register: str) -> None:
+        """Pop a register, or the flags."""
+        self.code.append(f"popq %{register}" if register else "popfq")
+        self._moved(8)
+
+    def _moved(self, by: int) -> None:
+        self.depth -= by
+        if self._is_described:
+            self.code.append(f".cfi_adjust_cfa_offset {-by}")
+
+
+class Description(msgspec.Struct, frozen=True, kw_only=True):
+    """What the runtime must know of a loop."""
+
+    symbol: str
+    text: bytes
+    """The description for readers of the file."""
+    moved: str
+    """The register that each iteration moves, "" for a loop that counts its iterations."""
+    bits: int
+    step: int
+    step_register: str
+    registers: tuple[str, ...]
+    """The registers whose values a sample keeps, at most VALUES."""
+
+
+def data(loops: Sequence[Description]) -> list[str]:
+    """Return the sections with the descriptions of a file's loops, and the thread-local variable."""
+    if not loops:
+        return []
+    lines = ['.section incc_probes, "aw", @progbits', ".balign 64"]
+    for loop in loops:
+        shift = (loop.step & -loop.step).bit_length() - 1 if loop.step else 0
+        inverse = pow(loop.step >> shift, -1, 1 << 64) if loop.step else 1
+        numbers = [NUMBERS[name] for name in loop.registers]
+        numbers += [_NO_REGISTER] * (VALUES - len(numbers))
+        lines += [
+            f"{loop.symbol}:",
+            # The count of a loop that is not recorded: half of the smallest number.
+            f".quad {-(1 << 62)}, 0, 0, 0, 0, 0, {loop.symbol}_text",
+            f".long {len(loop.text)}",
+            f".byte {NUMBERS.get(loop.moved, _NO_REGISTER)}, {loop.bits},"
+            f" {NUMBERS.get(loop.step_register, _NO_REGISTER)}, {shift}",
+            f".quad {inverse}",
+            f".byte {', '.join(map(str, numbers))}",
+            ".fill 6, 8, 0",
+        ]
+    lines.append('.section .rodata.incc_probes, "a", @progbits')
+    for loop in loops:
+        lines += [f"{loop.symbol}_text:", f".byte {', '.join(map(str, loop.text))}"]
+    return [
+        *lines,
+        '.section .tbss.incc_probe_distance, "awTG", @nobits, incc_probe_distance, comdat',
+        ".weak incc_probe_distance",
+        ".hidden incc_probe_distance",
+        ".type incc_probe_distance, @object",
+        ".size incc_probe_distance, 8",
+        ".balign 8",
+        "incc_probe_distance: .zero 8",
+        ".weak incc_probe_enter, incc_probe_leave",
+        ".hidden incc_probe_enter, incc_probe_leave",
+        ".text",
+    ]

@@ -1,0 +1,274 @@
+"""Probes in programs: where they are put, what they record, and that programs do what they did without them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import msgspec
+import pytest
+
+from incc.frontends.asm.control_flow import control_flow
+from incc.frontends.asm.parse import parse
+from incc.running import x86
+from incc.running.compiling import RUNTIME
+from incc.running.edges import OUTSIDE, Edge, NoProbes, edges, ways
+from incc.running.frames import Frames
+from incc.running.insertion import with_probes
+from incc.running.profile import LoopProfile, ProfileError, read_profile
+
+pytestmark = pytest.mark.skipif(not os.path.exists(RUNTIME), reason="no runtime for probes on this platform")
+
+SUM = """
+	.type	sum, @function
+sum:
+	.cfi_startproc
+	testq	%rsi, %rsi
+	jle	.L4
+	xorl	%eax, %eax
+	.p2align 4
+.L3:
+	addq	(%rdi), %rax
+	addq	$8, %rdi
+	decq	%rsi
+	jne	.L3
+	ret
+.L4:
+	xorl	%eax, %eax
+	ret
+	.cfi_endproc
+"""
+
+
+def test_edges_enter_and_leave_a_loop() -> None:
+    (graph,) = control_flow(parse(SUM))
+    assert set(edges(graph)) == {
+        Edge(OUTSIDE, 0, "fall"),
+        Edge(0, 1, "fall"),
+        Edge(0, 4, "jump"),
+        Edge(1, 2, "fall"),
+        Edge(2, 2, "jump"),
+        Edge(2, 3, "fall"),
+    }
+    assert ways(graph, {2}) == ([Edge(1, 2, "fall")], [Edge(2, 3, "fall")])
+
+
+def test_a_loop_that_a_jump_table_enters_has_no_probes() -> None:
+    text = SUM.replace("jle\t.L4", "jmp\t*.Ltable(,%rsi,8)") + ".section .rodata\n.Ltable:\n.quad .L3, .L4\n"
+    (graph,) = control_flow(parse(text))
+    with pytest.raises(NoProbes, match="jump table"):
+        ways(graph, {2})
+    assert [skipped.reason for skipped in with_probes(text).skipped] == ["it is entered through a jump table"]
+
+
+def test_the_loop_itself_does_not_change() -> None:
+    probed = with_probes(SUM)
+    assert probed.kernels == ("sum/loop1",)
+    lines = [line.strip() for line in SUM.splitlines() if line.strip()]
+    after = [line.strip() for line in probed.text.splitlines() if line.strip()]
+    first, last = after.index(".p2align 4"), after.index("jne\t.L3")
+    assert after[first : last + 1] == lines[lines.index(".p2align 4") : lines.index("jne\t.L3") + 1]
+    # Everything else is still there, in its order.
+    rest = iter(after)
+    assert all(line in rest for line in lines)
+
+
+@pytest.mark.parametrize("step", [1, -1, 8, -8, 24, -24, 7, 1 << 40, -(1 << 31)])
+def test_the_inverse_divides_by_the_step(step: int) -> None:
+    description = x86.Description(
+        symbol=".Lx", text=b"{}", moved="rax", bits=64, step=step, step_register="", registers=()
+    )
+    lines = x86.data([description])
+    at = lines.index(".Lx:")
+    shift = int(lines[at + 3].split(",")[3])
+    inverse = int(lines[at + 4].removeprefix(".quad "))
+    for iterations in (0, 1, 5, 123_456):
+        assert (iterations * step * inverse % (1 << 64)) >> shift == iterations
+
+
+def test_frames_follow_the_directives() -> None:
+    lines = [".cfi_startproc", "pushq %rbp", ".cfi_def_cfa_offset 16", ".cfi_offset 6, -16", ".cfi_remember_state"]
+    lines += [".cfi_def_cfa_register 6", ".cfi_restore_state", ".cfi_endproc"]
+    frames = Frames(lines)
+    assert [frames.at(line).by_stack_pointer for line in range(9)] == [False, *[True] * 5, False, True, False]
+    assert frames.at(3).offset == 16
+    assert frames.at(5) == frames.at(7)
+
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noipa))
+#endif
+struct node { struct node *next; long value; };
+NOINLINE long up(const long *a, long n) { long s = 0; for (long i = 0; i < n; ++i) s += a[i]; return s; }
+NOINLINE long find(const int *a, int n, int x) { for (int i = 0; i < n; ++i) if (a[i] == x) return i; return -1; }
+NOINLINE long down(const char *a, long n) { long s = 0; while (n > 0) s += a[--n]; return s; }
+NOINLINE long strided(const long *a, long n, long step) {
+  long s = 0; for (long i = 0; i < n; i += step) s ^= a[i]; return s;
+}
+NOINLINE long list(const struct node *n) { long s = 0; for (; n; n = n->next) s += n->value; return s; }
+NOINLINE long red(const int *a, int n) {
+  int local[16]; long s = 0;
+  for (int i = 0; i < 16; ++i) local[i] = a[i] + i;
+  for (int i = 0; i < n; ++i) { local[i & 15] += a[i]; s += local[(i * 7) & 15]; }
+  return s;
+}
+NOINLINE int three_ways(const int *a, int n) {
+  int i = 0;
+  for (;; ++i) { if (a[i] > n) return i; if (a[i] == n) return -i; if (i > 900) break; }
+  return 7;
+}
+static int by_recursion(int n) { int s = 0; for (int i = 0; i < n; ++i) s += by_recursion(n - 2 - i) + 1; return s; }
+int main(void) {
+  static long a[1000]; static int b[1000]; static char c[1000]; long r = 0;
+  struct node *n = 0;
+  for (int i = 0; i < 1000; ++i) { a[i] = i; b[i] = i; c[i] = i % 50; }
+  for (int i = 0; i < 50; ++i) { struct node *m = malloc(sizeof *m); m->next = n; m->value = i; n = m; }
+  for (int k = 0; k < 2000; ++k) {
+    __asm__ volatile("" ::: "memory");
+    r += up(a, 700) + find(b, 1000, 299) + down(c, 333) + strided(a, 1000, 10) + list(n) + red(b, 100);
+    r += three_ways(b, k % 100) + by_recursion(5);
+  }
+  printf("%ld\n", r);
+  return 3;
+}
+"""
+ITERATIONS = {"up": 700, "down": 333, "strided": 100, "list": 50}
+"""Iterations of a call, if compilers neither vectorise nor unroll."""
+
+COMPILERS = ("gcc", "clang-14", "clang-19")
+
+
+def environment(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("INCC_")}
+    return {**kept, **more}
+
+
+def build(folder: pathlib.Path, compiler: str, *options: str, source: str = PROGRAM, name: str = "program.c") -> str:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    (folder / name).write_text(source)
+    command = ["incc", compiler, "--analyze-probe", *options, name, "-o", "program", "-lm"]
+    done = subprocess.run(
+        command, cwd=folder, env=environment(XDG_DATA_HOME=str(folder)), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return str(folder / "program")
+
+
+def recorded(folder: pathlib.Path, program: str, *arguments: str, **more: str) -> tuple[int, str, list[LoopProfile]]:
+    """Run a program; its status, its output, and what all of its processes have recorded."""
+    profiles = folder / "profiles"
+    profiles.mkdir()
+    done = subprocess.run(
+        [program, *arguments], env=environment(INCC_PROBES=str(profiles), **more), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    loops = [loop for file in sorted(profiles.iterdir()) for loop in read_profile(str(file)).loops]
+    return done.returncode, done.stdout, loops
+
+
+def plain(folder: pathlib.Path, compiler: str, *options: str) -> tuple[int, str]:
+    program = str(folder / "plain")
+    subprocess.run([compiler, *options, "program.c", "-o", program, "-lm"], cwd=folder, check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("options", ["-O0", "-O1", "-O2", "-O3", "-Os -g", "-O2 -fPIC -masm=intel", "-O2 -static"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_program_with_probes_does_what_it_did(compiler: str, options: str, tmp_path: pathlib.Path) -> None:
+    program = build(tmp_path, compiler, *options.split())
+    status, output, loops = recorded(tmp_path, program)
+    assert (status, output) == plain(tmp_path, compiler, *options.split())
+    assert loops
+    for loop in loops:
+        assert loop.samples + loop.lost + loop.disturbed <= loop.entries
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_entries_and_iterations_are_exact(compiler: str, tmp_path: pathlib.Path) -> None:
+    options = ["-O1", *(["-fno-vectorize", "-fno-unroll-loops"] if "clang" in compiler else [])]
+    _, _, loops = recorded(tmp_path, build(tmp_path, compiler, *options))
+    by_function = {loop.loop.kernel.partition("/")[0]: loop for loop in loops}
+    for function, iterations in ITERATIONS.items():
+        loop = by_function[function]
+        assert loop.entries == 2000
+        assert loop.iterations / loop.entries == pytest.approx(iterations, abs=1.01)
+
+
+def test_without_incc_run_nothing_is_recorded(tmp_path: pathlib.Path) -> None:
+    program = build(tmp_path, "gcc", "-O2")
+    before = set(tmp_path.iterdir())
+    done = subprocess.run([program], cwd=tmp_path, env=environment(), capture_output=True, check=False)
+    assert done.returncode == 3
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_program_linked_without_incc_works(tmp_path: pathlib.Path) -> None:
+    build(tmp_path, "gcc", "-O2")
+    data = environment(XDG_DATA_HOME=str(tmp_path))
+    compile_only = ["incc", "gcc", "--analyze-probe", "-O2", "-c", "program.c", "-o", "program.o"]
+    subprocess.run(compile_only, cwd=tmp_path, env=data, check=True)
+    subprocess.run(["gcc", "program.o", "-o", "other"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "other"], env=environment(INCC_PROBES=str(tmp_path)), check=False)
+    assert done.returncode == 3
+    assert not list(tmp_path.glob("*.probes"))
+
+
+def run(folder: pathlib.Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["incc-run", *words], cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+
+
+def test_incc_run_keeps_output_and_status(tmp_path: pathlib.Path) -> None:
+    program = build(tmp_path, "gcc", "-O2", "-g")
+    done = run(tmp_path, "--mcpu=znver4", "--", program)
+    assert (done.returncode, done.stdout) == plain(tmp_path, "gcc", "-O2")
+    assert "1 process with probes" in done.stderr
+    assert "predicted for znver4" in done.stderr
+    again = run(tmp_path, "-o", "run.json", "--json", "--mcpu=znver4", "--", program)
+    assert (again.returncode, again.stderr) == (3, "")
+    report = json.loads((tmp_path / "run.json").read_bytes())
+    assert report["status"] == 3
+    assert {loop["function_name"] for loop in report["loops"]} >= {"up", "find", "list"}
+
+
+def test_incc_run_reports_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
+    missing = run(tmp_path, "--", "./none")
+    assert (missing.returncode, missing.stderr) == (127, "incc-run: error: ./none: No such file or directory\n")
+    (tmp_path / "text").write_text("text")
+    assert run(tmp_path, "--", "./text").returncode == 126
+    assert run(tmp_path).returncode == 2
+    assert run(tmp_path, "--profiles=none").returncode == 2
+    killed = run(tmp_path, "--", "sh", "-c", "kill -TERM $$")
+    assert killed.returncode == -signal.SIGTERM
+    nothing = run(tmp_path, "--", "true")
+    assert nothing.returncode == 0
+    assert "no process has recorded anything" in nothing.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize("cut", [0, 100, 4095, 4096, 5000])
+def test_a_damaged_profile_is_an_error_or_empty(cut: int, tmp_path: pathlib.Path) -> None:
+    program = build(tmp_path, "gcc", "-O2")
+    recorded(tmp_path, program)
+    (whole,) = (tmp_path / "profiles").iterdir()
+    path = tmp_path / "cut.probes"
+    path.write_bytes(whole.read_bytes()[:cut])
+    if cut < 4096:
+        with pytest.raises(ProfileError, match="not a profile"):
+            read_profile(str(path))
+    else:
+        assert msgspec.json.encode(read_profile(str(path)))
+    path.write_bytes(b"x" * 8192)
+    with pytest.raises(ProfileError, match="not a profile"):
+        read_profile(str(path))
