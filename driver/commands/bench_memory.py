@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,7 +21,7 @@ from incc.measuring.records import OtherRun, Records, StreamRecord
 from incc.measuring.streams import caches, study
 from incc.measuring.streams.aarch64 import scalable_bits
 from incc.measuring.streams.fit import Figures, Fit, fit, measured_at, rule_text
-from incc.measuring.streams.loops import LINE, NAMES, StreamLoop, widths
+from incc.measuring.streams.loops import LINE, NAMES, StreamLoop, inclusive, widths
 from incc.measuring.streams.stand_in import SimulatedStreams
 from incc.models.memory import MemoryLevel, described
 from incc.models.model import MachineModel
@@ -64,7 +65,7 @@ def machine_of_host(model: MachineModel, features: frozenset[str]) -> Machine:
     streams = study.HostStreams(model.isa, cpus, min(longest, most) if most else longest)
     virtual = " (virtual machine)" if "hypervisor" in host.read().features else ""
     name = f"{processor_name() or model.title}{virtual}"
-    return _machine(streams, levels, line, bits, most, name, model)
+    return _machine(streams, levels, line, bits, most, name, model, inclusive(model.isa))
 
 
 def _simulated(model: MachineModel, features: frozenset[str]) -> Machine:
@@ -89,9 +90,16 @@ def _machine(
     most: int,
     name: str,
     model: MachineModel,
+    copies: Mapping[str, bool] = MappingProxyType({}),
 ) -> Machine:
-    """Return a machine. Times do not show whether a cache holds lines that another one evicts, so the model decides."""
+    """Return a machine.
+
+    Times do not show whether a cache holds lines that another one evicts. The model says it, or for an L3 the
+    processor: without `copies` of all inner lines it is filled by evictions, as on Skylake servers and Zen.
+    """
     victims = {level.name for level in (model.memory.levels if model.memory else ()) if level.victim}
+    if "L3" in copies:
+        victims = victims - {"L3"} if copies["L3"] else victims | {"L3"}
     return Machine(
         streams=streams,
         levels=tuple(replace(level, victim=level.name in victims) for level in levels),

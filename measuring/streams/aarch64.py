@@ -62,6 +62,11 @@ def scalable_bits() -> int:
     return (length & bytes_mask) * 8 if length > 0 else 0
 
 
+def inclusive() -> dict[str, bool]:
+    """Return nothing: the registers that describe caches do not say which lines these hold."""
+    return {}
+
+
 def loop(name: str, bits: int, non_temporal: bool, arrays: int, unroll: int) -> str:
     """Return a loop that goes through arrays in steps of `unroll` bytes."""
     pairs = non_temporal and bits == _NEON

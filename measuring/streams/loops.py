@@ -24,6 +24,8 @@ class _Texts(Protocol):
 
     def widths(self, features: Collection[str], scalable: int) -> list[int]: ...
 
+    def inclusive(self) -> dict[str, bool]: ...
+
     def loop(self, name: str, bits: int, non_temporal: bool, arrays: int, unroll: int) -> str: ...
 
     def function(self, loop: str, bits: int, non_temporal: bool) -> bytes: ...
@@ -83,6 +85,14 @@ def widths(isa: str, features: Collection[str], scalable: int) -> list[int]:
         scalable: The bits of its scalable vectors, if it has some.
     """
     return _TEXTS[isa].widths(features, scalable)
+
+
+def inclusive(isa: str) -> dict[str, bool]:
+    """Return for each cache of this machine whether it has copies of all lines that caches closer to the core hold.
+
+    Caches of which the processor, of this instruction set, does not say it are left out.
+    """
+    return _TEXTS[isa].inclusive()
 
 
 def loops(bits: Collection[int]) -> Iterator[StreamLoop]:

@@ -32,6 +32,13 @@ def widths(features: Collection[str], scalable: int) -> list[int]:
     return [bits for bits, feature in ((128, "AVX"), (256, "AVX2"), (512, "AVX512F")) if feature in features]
 
 
+def inclusive() -> dict[str, bool]:
+    """Return for each cache of data whether it has copies of all lines that caches closer to the core hold."""
+    from incc.measuring.streams import cpuid
+
+    return cpuid.inclusive()
+
+
 def loop(name: str, bits: int, non_temporal: bool, arrays: int, unroll: int) -> str:
     """Return a loop that goes through arrays in steps of `unroll` bytes."""
     lines = ["0:"]

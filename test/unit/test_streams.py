@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import tomllib
 from collections.abc import Callable
 from contextlib import closing
@@ -17,7 +18,7 @@ from incc.driver.commands import bench, bench_memory, make_host, model
 from incc.measuring.harness import missing
 from incc.measuring.host import model as host_model
 from incc.measuring.records import Records
-from incc.measuring.streams import caches, study
+from incc.measuring.streams import caches, cpuid, study
 from incc.measuring.streams.fit import core_times, error_of, fit
 from incc.measuring.streams.loops import NAMES, StreamLoop, loops
 from incc.measuring.streams.stand_in import SimulatedStreams
@@ -305,3 +306,34 @@ def test_the_plot_is_black_on_white(tmp_path: Path, capsys: Any) -> None:
 def test_mistakes_are_named(arguments: list[str], message: str, capsys: Any) -> None:
     assert bench.main(arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_processor_says_which_caches_have_copies() -> None:
+    """Leaf 4 is Intel's, leaf 8000_001Dh AMD's; bit 1 of edx is set for copies of all inner lines."""
+    server = {(0, 0): (22, 0, 0, 0), (4, 0): (0x1C004121, 0, 0, 0), (4, 2): (0x1C004143, 0, 0, 0)}
+    server |= {(4, 1): (0x1C004122, 0, 0, 2), (4, 3): (0x1C03C163, 0, 0, 4), (0x8000_0000, 0): (0x8000_0008, 0, 0, 0)}
+    client = {**server, (4, 3): (0x1C03C163, 0, 0, 6)}
+    zen = {(0, 0): (16, 0, 0, 0), (0x8000_0000, 0): (0x8000_0028, 0, 0, 0), (0x8000_001D, 0): (0x121, 0, 0, 0)}
+    zen |= {(0x8000_001D, 1): (0x122, 0, 0, 0), (0x8000_001D, 2): (0x143, 0, 0, 2), (0x8000_001D, 3): (0x4163, 0, 0, 1)}
+
+    def said(answers: dict[tuple[int, int], tuple[int, int, int, int]]) -> dict[str, bool]:
+        return cpuid.inclusive(lambda leaf, subleaf: answers.get((leaf, subleaf), (0, 0, 0, 0)))
+
+    assert said(server) == {"L1": False, "L2": False, "L3": False}
+    assert said(client) == {"L1": False, "L2": False, "L3": True}
+    assert said(zen) == {"L1": False, "L2": True, "L3": False}
+    assert said({}) == {}
+
+
+@pytest.mark.parametrize(("copies", "victim"), [({}, True), ({"L3": True}, False), ({"L3": False}, True)])
+def test_an_l3_without_copies_is_filled_by_evictions(copies: dict[str, bool], victim: bool) -> None:
+    core = load("znver5")
+    simulated = bench_memory._simulated(core, frozenset(("AVX",)))
+    levels = [replace(level, victim=False) for level in simulated.levels]
+    machine = bench_memory._machine(simulated.streams, levels, 64, [128], 0, "", core, copies)
+    assert [level.victim for level in machine.levels] == [False, False, victim]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="not x86-64")
+def test_this_processor_is_asked() -> None:
+    assert set(cpuid.inclusive()) <= {"L1", "L2", "L3", "L4"}
