@@ -4,6 +4,9 @@ A file has rows `kernel,streams,total_bytes,core_cycles_per_8_doubles`: cycles o
 stream, by the total size of all arrays. The kernels are those of `memory_kernels.c` beside it, which is compiled here
 (`--compiler`, for the core). The core is named by the file (`memory_zen4.csv`) or by `--cpu`.
 
+In L1, a prediction is that of passes through the arrays (calls of the kernel that follow each other), at the sizes that
+were measured. Beyond L1 it is that of the loop.
+
 Of the sizes of a level, those are used that are surely in it: from twice the size of the cache inside to 60 % of the
 level's own, and from twice the size of the last cache. Printed are prediction, median of the measurements and error by
 kernel and level, with * for kernels from which no figure of the model's table `memory` was set, and in the end for each
@@ -48,15 +51,15 @@ LEFT_OUT = ("copy_scalar",)
 """Kernels whose measurements do not repeat."""
 
 
-def measured(file: pathlib.Path, memory: MemoryHierarchy, most: int) -> dict[str, dict[str, float]]:
-    """Return the median cycles per eight doubles by kernel and level.
+def measured(file: pathlib.Path, memory: MemoryHierarchy, most: int) -> dict[str, dict[str, dict[int, float]]]:
+    """Return the cycles per eight doubles by kernel, level and size.
 
     Args:
         file: The measurements.
         memory: The core's memory hierarchy.
         most: The largest size in bytes to use; 0 for no limit.
     """
-    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     with file.open(newline="") as lines:
         for row in csv.DictReader(lines):
             size = int(row["total_bytes"])
@@ -65,25 +68,25 @@ def measured(file: pathlib.Path, memory: MemoryHierarchy, most: int) -> dict[str
                 below = level.size * (1.0 if not inside else 0.6) if level.size else float("inf")
                 if 2 * inside <= size <= below and row["kernel"] not in LEFT_OUT and not 0 < most < size:
                     cycles = float(row["core_cycles_per_8_doubles"])
-                    values[row["kernel"]][level.name].append(cycles)
+                    values[row["kernel"]][level.name][size] = cycles
                     if not inside and 2 * size >= below:
-                        values[row["kernel"]][LONG].append(cycles)
+                        values[row["kernel"]][LONG][size] = cycles
                 inside = level.size or inside
-    return {
-        kernel: {level: statistics.median(cycles) for level, cycles in levels.items()}
-        for kernel, levels in values.items()
-    }
+    return values
 
 
-def predicted(source: pathlib.Path, cpu: str, compiler: str) -> dict[str, dict[str, float]]:
-    """Return incc's cycles per eight doubles by kernel and level."""
+def predicted(
+    source: pathlib.Path, cpu: str, compiler: str, values: dict[str, dict[str, dict[int, float]]]
+) -> dict[str, dict[str, float]]:
+    """Return incc's cycles per eight doubles by kernel and level, in L1 the median for the sizes of `values`."""
+    sizes = sorted({size for levels in values.values() for size in levels.get("L1", {})})
     with tempfile.TemporaryDirectory() as folder:
         assembly = pathlib.Path(folder, "kernels.s")
         target = TARGETS.get(cpu, (f"-march={cpu}",))
         subprocess.run([compiler, "-O3", *target, "-w", "-S", source, "-o", assembly], check=True)
         text = assembly.read_text()
     settings = Settings(
-        scope=Scope(functions=("k_*",)), core=CoreSettings(mcpu=cpu), kernel=KernelSettings(data=(ALL,))
+        scope=Scope(functions=("k_*",)), core=CoreSettings(mcpu=cpu), kernel=KernelSettings(data=(ALL, *sizes))
     )
     (unit,) = analyze_units([Unit(assembly=text, assembly_file=str(source))], settings).units
     result: dict[str, dict[str, float]] = {}
@@ -91,7 +94,15 @@ def predicted(source: pathlib.Path, cpu: str, compiler: str) -> dict[str, dict[s
         if kernel.data and kernel.data.line_iterations:
             name = kernel.function.removeprefix("k_")
             levels = {level.name: level.cycles * kernel.data.line_iterations for level in kernel.data.levels}
-            result[name] = {**levels, LONG: levels["L1"]}
+            passes = {
+                each.bytes: each.cycles / each.iterations * kernel.data.line_iterations for each in kernel.data.passes
+            }
+            for level in ("L1", LONG):
+                measured_at = values.get(name, {}).get(level, {})
+                levels[level] = statistics.median(
+                    [passes.get(size, levels["L1"]) for size in measured_at] or [levels["L1"]]
+                )
+            result[name] = levels
     return result
 
 
@@ -101,7 +112,7 @@ def compare(file: pathlib.Path, cpu: str, compiler: str, most: int) -> None:
     if memory is None:
         raise AnalysisError(f"the model of {cpu} has no table 'memory'")
     values = measured(file, memory, most)
-    predictions = predicted(file.with_name("memory_kernels.c"), cpu, compiler)
+    predictions = predicted(file.with_name("memory_kernels.c"), cpu, compiler, values)
     names = [level.name for level in memory.levels]
     print(f"{file.name}, {cpu}: predicted / measured core cycles per 8 doubles")
     print(f"{'kernel':<14}" + "".join(f"{name:>26}" for name in (*names, LONG)))
@@ -109,8 +120,11 @@ def compare(file: pathlib.Path, cpu: str, compiler: str, most: int) -> None:
     for kernel, levels in values.items():
         line = f"{kernel + ('*' if kernel in HELD_OUT else ''):<14}"
         for name in (*names, LONG):
-            ours, theirs = predictions.get(kernel, {}).get(name), levels.get(name)
-            if ours is None or theirs is None:
+            ours, theirs = (
+                predictions.get(kernel, {}).get(name),
+                statistics.median(levels.get(name, {}).values() or [0]),
+            )
+            if ours is None or not theirs:
                 line += f"{'-':>26}"
                 continue
             error = errors[name][kernel] = (ours - theirs) / theirs

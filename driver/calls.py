@@ -19,8 +19,9 @@ from incc.frontends.asm.parse import Assembly
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode, Region
 from incc.models.model import MachineModel
+from incc.report import types as t
 from incc.report.build import unit_parts
-from incc.report.calls import CallFigures, call_report, not_predicted
+from incc.report.calls import CallFigures, call_report, data_pass, not_predicted
 from incc.report.hints.aliasing import invariant_loads
 from incc.report.unit_result import UnitResult
 
@@ -104,12 +105,8 @@ def with_near_trips(parsed: Assembly, result: UnitResult, decode: Callable[[Regi
     """
     from incc.views.text import TABLES
 
-    result = replace(result, parts=unit_parts(result))
-    mains: dict[str, list[int]] = {}
-    for n, part in enumerate(result.parts):
-        region = result.results[n].kernel.region
-        if part.role.of < 0 and region is not None and region.shape == "innermost":
-            mains.setdefault(region.function, []).append(n)
+    result = replace(result, parts=result.parts or unit_parts(result))
+    mains = _mains(result)
     if sum(map(len, mains.values())) > TABLES:
         return result
     alone = {function: of[0] for function, of in mains.items() if len(of) == 1}
@@ -122,6 +119,66 @@ def with_near_trips(parsed: Assembly, result: UnitResult, decode: Callable[[Regi
         if near is not None and near > 1:
             lengths[alone[graph.name]] = near
     return replace(result, near_trips=lengths)
+
+
+def _mains(result: UnitResult) -> dict[str, list[int]]:
+    """Return the main loops of each function."""
+    mains: dict[str, list[int]] = {}
+    for n, part in enumerate(result.parts):
+        region = result.results[n].kernel.region
+        if part.role.of < 0 and region is not None and region.shape == "innermost":
+            mains.setdefault(region.function, []).append(n)
+    return mains
+
+
+def with_passes(parsed: Assembly, result: UnitResult, decode: Callable[[Region], KernelCode]) -> UnitResult:
+    """Return the result with passes through data of the requested sizes, as far as L1 holds them.
+
+    A pass is a call of a function with a single main loop, which runs as often as data of this size allow. Loops with
+    non-temporal stores have none, since they wait for the memory. The arguments are those of `predict_calls`.
+    """
+    memory = result.model.memory
+    if memory is None:
+        return result
+    result = replace(result, parts=result.parts or unit_parts(result))
+    alone = {function: of[0] for function, of in _mains(result).items() if len(of) == 1}
+    regions = {function: result.results[n].kernel.region for function, n in alone.items()}
+    # The size of all data does not say how long the rows of an outer loop are.
+    alone = {function: n for function, n in alone.items() if (region := regions[function]) and region.depth == 1}
+    loops = _loops(parsed, result)
+    passes: dict[int, list[t.DataPass]] = {}
+    for graph in control_flow(parsed, alone.__contains__):
+        n = alone[graph.name]
+        data, most = result.results[n].data, memory.levels[0].size or 0
+        sizes = [size for size in result.results[n].settings.data if isinstance(size, int) and size <= most]
+        if data is None or not data.traffic.furthest or data.traffic.missing(0).direct or not sizes:
+            continue
+        heads = loops[graph.name]
+        function = _function(parsed, graph, heads, result, decode)
+        if isinstance(function, str):
+            continue
+        (head,) = [head for head, number in heads.items() if number == n]
+        for size in sizes:
+            iterations = int(size / (data.traffic.furthest * data.traffic.line))
+            figures = _pass(function, head, iterations)
+            if figures is not None:
+                found = data_pass(graph.name, size, iterations, figures, function.steady[head])
+                passes.setdefault(n, []).append(found)
+    return replace(result, passes=passes)
+
+
+def _pass(function: _Function, head: int, iterations: int) -> CallFigures | None:
+    """Return the figures of a call in which a loop runs this often, once; None if they are unknown."""
+    count = iterations * function.elements.get(head, 1)
+    for _ in range(2):
+        figures = _figures(function, Trips(inner=count)) if count > 0 else ""
+        if isinstance(figures, str) or figures.entries.get(head) != 1:
+            return None
+        if figures.iterations[head] == iterations:
+            return figures
+        # Without known elements, trips may be those of the source's loop.
+        count = int(count * iterations / figures.iterations[head])
+    return None
 
 
 def _loops(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:

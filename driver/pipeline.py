@@ -548,6 +548,10 @@ def _with_calls(
 
         result = with_near_trips(parsed, result, decode)
     few = len(result.results) <= MOST_WITH_WHAT_IFS
+    if few and any(isinstance(each, int) for each in settings.kernel.data):
+        from incc.driver.calls import with_passes
+
+        result = with_passes(parsed, result, decode)
     if settings.kernel.what_ifs and settings.scope.regions == "loops" and few:
         from incc.driver.calls import find_replaced
 

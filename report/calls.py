@@ -146,6 +146,48 @@ def call_report(
     return report
 
 
+def data_pass(function: str, size: int, iterations: int, figures: CallFigures, steady: Fraction) -> t.DataPass:
+    """Return the report on a pass of a loop through data of a size.
+
+    Args:
+        function: The function's symbol.
+        size: The bytes of all data.
+        iterations: The iterations of the loop in a pass.
+        figures: The figures of a call that consists of one pass.
+        steady: The loop's cycles per iteration by itself, with arrays as in calls.
+    """
+    beyond = figures.cycles - iterations * steady
+    exits = figures.missing - figures.foreseen
+    text = (
+        f"With {size:,} bytes of data, calls of {function or 'the function'} run the loop {_times(iterations)} "
+        f"and take {wording.cycles(figures.cycles)}, {wording.number(figures.cycles / iterations)} per iteration: "
+        f"{_compared(beyond)} these iterations of an endless loop"
+    )
+    if exits >= SHOWN and figures.cycles == figures.missing:
+        text += f", {wording.number(exits)} of them by the mispredicted exit"
+    elif exits >= SHOWN:
+        text += f", and {wording.number(exits)} more if the core mispredicts the exit, which is not known"
+    return t.DataPass(
+        bytes=size,
+        iterations=iterations,
+        cycles=round(float(figures.cycles), DECIMALS),
+        beyond_loop=round(float(beyond), DECIMALS),
+        misprediction_cycles=round(float(exits), DECIMALS),
+        mispredictions_counted=figures.cycles == figures.missing,
+        text=text,
+    )
+
+
+def _compared(difference: Fraction) -> str:
+    if abs(difference) < SHOWN:
+        return "as many as"
+    return f"{wording.number(abs(difference))} {'fewer' if difference < 0 else 'more'} than"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
 SHOWN = 0.005
 """The cycles of mispredictions from which on they are reported; fewer would be shown as 0."""
 

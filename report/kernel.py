@@ -149,7 +149,7 @@ def kernel_report(
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
-        data=data_report(result, elements),
+        data=data_report(result, elements, unit.passes.get(number, ())),
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,

@@ -1033,6 +1033,25 @@ class DataStream(msgspec.Struct, frozen=True, kw_only=True):
     depends on other values."""
 
 
+class DataPass(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that goes through data of a size once with a loop, when calls follow each other."""
+
+    bytes: Count
+    """The size of all data."""
+    iterations: Count
+    """The loop's iterations in the call."""
+    cycles: Amount
+    """The cycles of the call."""
+    beyond_loop: float
+    """The difference to these iterations of an endless loop; less than 0 where calls overlap."""
+    misprediction_cycles: Amount
+    """The cycles that the mispredicted exit of the loop costs, or may cost."""
+    mispredictions_counted: bool
+    """True if `cycles` includes these, False if it is not known for the core whether it mispredicts the exit."""
+    text: str
+    """The sentence in the report, without a full stop."""
+
+
 class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     """The predictions for data in each level of the memory hierarchy."""
 
@@ -1063,6 +1082,8 @@ class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     """Sentences on streams that share few sets of L1."""
     configuration: str
     """The machine on which the costs were measured."""
+    passes: list[DataPass] = []
+    """For each requested size that L1 holds, if calls of the function can be followed and have one main loop."""
 
     @property
     def beyond_l1(self) -> list[DataLevel]:

@@ -105,6 +105,8 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The iterations of the source's loops by function, as far as they were given."""
     near_trips: Mapping[int, int] = {}
     """By the numbers of kernels: iterations from which on a call takes at most 10 % more per element than the loop."""
+    passes: Mapping[int, Sequence[t.DataPass]] = {}
+    """By the numbers of kernels: passes through data of the requested sizes."""
     parts: Sequence[Part] = ()
     """Role and elements by kernel, if already known."""
     replaced: Mapping[int, int] = {}

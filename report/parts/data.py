@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from incc.models.memory import MemoryHierarchy, MemoryLevel
 
 
-def data_report(result: KernelResult, elements: Elements | None) -> t.DataReport | None:
-    """Return the predictions for data in each level; None without them."""
+def data_report(
+    result: KernelResult, elements: Elements | None, passes: Sequence[t.DataPass] = ()
+) -> t.DataReport | None:
+    """Return the predictions for data in each level, with those of passes; None without them."""
     times = result.data
     memory = result.model.memory if times is not None else None
     if times is None or memory is None:
@@ -51,6 +53,7 @@ def data_report(result: KernelResult, elements: Elements | None) -> t.DataReport
         deciding=variables(result.kernel, times.traffic),
         thrashing=[] if times.traffic.unknown else list(_thrashing(result.kernel, times.traffic, memory)),
         configuration=memory.configuration,
+        passes=list(passes),
     )
 
 

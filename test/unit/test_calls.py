@@ -11,7 +11,7 @@ from incc.core.analysis import analyze_kernel
 from incc.core.calls import call_cycles
 from incc.driver import calls
 from incc.driver.pipeline import analyze_units
-from incc.driver.settings import CoreSettings, Scope, Settings
+from incc.driver.settings import CoreSettings, KernelSettings, Scope, Settings
 from incc.frontends.asm.call_path import Trips, parse_trips
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
@@ -65,6 +65,58 @@ rows:
 	jne	.Lrow
 	ret
 """
+# Sums r8 doubles with four vectors, which are zero when a call begins.
+SUM = """
+sum:
+	testq	%r8, %r8
+	jle	.Lnone
+	leaq	-8(,%r8,8), %rax
+	vxorpd	%xmm3, %xmm3, %xmm3
+	andq	$-128, %rax
+	vmovapd	%ymm3, %ymm0
+	vmovapd	%ymm3, %ymm2
+	vmovapd	%ymm3, %ymm1
+	leaq	128(%rdi,%rax), %rax
+	.p2align 4
+.Lsum:
+	vaddpd	(%rdi), %ymm1, %ymm1
+	vaddpd	32(%rdi), %ymm2, %ymm2
+	subq	$-128, %rdi
+	vaddpd	-64(%rdi), %ymm0, %ymm0
+	vaddpd	-32(%rdi), %ymm3, %ymm3
+	cmpq	%rdi, %rax
+	jne	.Lsum
+	vaddpd	%ymm3, %ymm0, %ymm0
+	vaddpd	%ymm2, %ymm1, %ymm1
+	vaddpd	%ymm1, %ymm0, %ymm0
+	vmovapd	%ymm0, (%rcx)
+	vzeroupper
+.Lnone:
+	ret
+"""
+# Fills memory, a line an iteration.
+FILL = """
+fill:
+	testq	%r8, %r8
+	jle	.Lfull
+	leaq	-8(,%r8,8), %rax
+	andq	$-64, %rax
+	leaq	64(%rdi,%rax), %rax
+.Lfill:
+	vmovapd	%ymm0, (%rdi)
+	vmovapd	%ymm0, 32(%rdi)
+	addq	$64, %rdi
+	cmpq	%rax, %rdi
+	jne	.Lfill
+.Lfull:
+	ret
+"""
+
+
+def passes(text: str, *data: int | str, core: str = "znver4") -> list[t.DataPass]:
+    settings = Settings(core=CoreSettings(mcpu=core), kernel=KernelSettings(data=data))
+    kernels = analyze_units([Unit(assembly=text, assembly_file="a.s")], settings).units[0].kernels
+    return [one for kernel in kernels if kernel.data for one in kernel.data.passes]
 
 
 def call(text: str, core: str = "znver4", **trips: int) -> t.CallReport:
@@ -232,3 +284,61 @@ def test_each_main_loop_alone_in_its_function_has_the_length_of_near_calls() -> 
     assert near == call(SCALE, inner=27).near_trips
     assert lengths(*copies[:3]) == [near] * 3
     assert lengths(*copies) == [None] * 9
+
+
+# --- passes through data of a known size ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("core", "size", "measured"),
+    [
+        ("znver4", 8192, 172.8),
+        ("znver4", 16384, 363.5),
+        ("znver4", 24576, 553.0),
+        ("znver4", 32768, 742.4),
+        ("znver5", 1024, 17.7),
+        ("znver5", 2048, 33.4),
+        ("znver5", 4096, 64.8),
+        ("znver5", 8192, 127.6),
+    ],
+)
+def test_passes_take_what_was_measured(core: str, size: int, measured: float) -> None:
+    # On Zen 4, a pass begins while the sums of the one before are not finished: 1.5 cycles a line are the loop's.
+    (one,) = passes(SUM, size, core=core)
+    assert one.iterations == size // 128
+    assert one.cycles == pytest.approx(measured, rel=0.03)
+    assert one.cycles - one.beyond_loop == pytest.approx(size // 128 * (3 if core == "znver4" else 2))
+
+
+def test_a_pass_is_a_call_that_goes_through_the_data() -> None:
+    (one,) = passes(SCALE, 8192)
+    assert one.iterations == 256
+    assert one.cycles == call(SCALE, inner=1024).cycles
+    assert one.text.startswith(
+        f"With 8,192 bytes of data, calls of the function run the loop 256 times and take {one.cycles:g}"
+    )
+    # Without known elements, the count of iterations is that of the loop all the same.
+    assert [each.iterations for each in passes(FILL, 64, 8192, 32768)] == [1, 128, 512]
+    # From 300 iterations on, Zen 4 mispredicts the exit; of Skylake, nobody knows.
+    short, long = passes(FILL, 8192, 32768)
+    assert not short.misprediction_cycles
+    assert long.mispredictions_counted
+    (unknown,) = passes(SUM, 16384, core="skylake")
+    assert not unknown.mispredictions_counted
+    assert unknown.text.endswith("more if the core mispredicts the exit, which is not known")
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        (SUM, (65536,)),
+        (SUM, ("L1",)),
+        (SUM, (64,)),  # less than an iteration
+        (FILL.replace("vmovapd", "vmovntpd"), (8192,)),
+        (ROWS, (8192,)),
+        (SUM.replace("(%rdi)", "(%rdi,%r9)").replace("vaddpd\t32", "movq (%r9), %r9\n\tvaddpd 32"), (8192,)),
+        (FILL.replace("ret", "") + "\txorl %eax, %eax\n" + SUM.split("sum:", 1)[1], (8192,)),  # two loops
+    ],
+)
+def test_other_data_and_functions_have_no_passes(text: str, data: tuple[int | str, ...]) -> None:
+    assert passes(text, *data) == []

@@ -89,7 +89,9 @@ def kernel_data(
 def _memory(kernel: t.KernelReport, data: t.DataReport) -> dict[str, Any]:
     """Return the tables of the levels and streams, the levels first, with a line above them."""
     return {
-        "line": "" if data.unknown else header.beyond_l1(data).replace("\xa0", " "),
+        "line": ""
+        if data.unknown
+        else ". ".join([header.beyond_l1(data), *(each.text for each in data.passes)]).replace("\xa0", " "),
         "parts": [_table(part) for part in reversed(list(memory.parts(kernel, data)))],
     }
 

@@ -141,7 +141,8 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     for text in (*_elements(kernel), *_instead(unit, kernel)):
         yield text, "", ""
     if kernel.data and any(level.requested for level in kernel.data.levels):
-        yield beyond_l1(kernel.data), "", "  "
+        for text in (beyond_l1(kernel.data), *(each.text for each in kernel.data.passes)):
+            yield text, "", "  "
     if kernel.remarks:
         yield remarks(kernel), f"{unit.compiler}: ", "  "
 
