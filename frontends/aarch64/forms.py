@@ -69,8 +69,8 @@ def read(text: str) -> tuple[str, tuple[Operand, ...]]:
 def form_of(text: str) -> tuple[str, frozenset[str]]:
     """Return the form's key and the traits of an instruction in assembly. Raises ValueError for other text.
 
-    Traits: "imm0" (an immediate outside of addresses is zero), "shift1-4" (a register operand is shifted left by 1 to
-    4).
+    Traits: "imm0" (an immediate outside of addresses is zero, or `fmov` copies the zero register), "shift1-4" (a
+    register operand is shifted left by 1 to 4).
     """
     return form_of_operands(*read(text))
 
@@ -83,7 +83,8 @@ def form_of_operands(mnemonic: str, operands: Sequence[Operand]) -> tuple[str, f
         shapes[-1] = "label"
     traits = set()
     for each, shape in zip(operands, shapes, strict=True):
-        if shape == "#" and re.fullmatch(r"#?[-+]?(0x0+|0+(\.0*)?)", each.text):
+        zero = r"#?[-+]?(0x0+|0+(\.0*)?)" if shape == "#" else "[wx]zr" if mnemonic == "fmov" else ""
+        if zero and re.fullmatch(zero, each.text, re.IGNORECASE):
             traits.add("imm0")
         elif shape == "lsl#" and shapes[-2:-1] != ["#"] and each.value in (1, 2, 3, 4):
             traits.add("shift1-4")

@@ -194,6 +194,40 @@ def test_stores() -> None:
     assert imported(row)["stp/x,x,[x,#]"]["latency"] == "M<0,1:0"
 
 
+def test_a_written_back_address_is_added_once() -> None:
+    resources = [
+        {"name": "N1UnitI", "members": ["N1UnitM", "N1UnitS"], "cycles": 2},
+        {"name": "N1UnitL01", "members": ["N1UnitL01"], "cycles": 1},
+    ]
+    row = record("ldr\tq0, [x1], #16", ["X1", "Q0", "X1"], 2, [1, 6], load=True, resources=resources, uops=3)
+    assert imported(row)["ldr/q,[x],#"]["ports"] == "1*L01+2*p(M|S0|S1)"
+    by_guide = imported(row, *MOVES, cpu="neoverse-n2")["ldr/q,[x],#"]
+    assert (by_guide["ports"], by_guide["retire"]) == ("1*L01+1*p(M|S0|S1)", 1)
+
+
+MOVES = [
+    record(text, operands, 1, [1])
+    for text, operands in (
+        *((f"mov\t{r}0, {r}1", [f"{r.upper()}0", f"{r.upper()}ZR", f"{r.upper()}1"]) for r in "wx"),
+        *((f"mov\t{r}0, #1", [f"{r.upper()}0"]) for r in "wx"),
+        *((f"fmov\t{to}0, {r}1", [f"{to.upper()}0", f"{r.upper()}1"]) for to, r in ("hw", "hx", "sw", "dx")),
+        ("movi\td0, #1", ["D0"]),
+        ("movi\tv0.2d, #1", ["Q0"]),
+    )
+]
+
+
+def test_moves_that_the_renamer_does() -> None:
+    def zero(cpu: str, key: str) -> str:
+        forms = llvm_aarch64.import_cpu(cpu, [json.dumps(PROCESSOR), *MOVES]).forms
+        return str(forms[key].get(("imm0",), forms[key][()])["ports"])
+
+    assert imported(*MOVES, cpu="neoverse-n2")["mov/x,x"]["latency"] == "0<1:0"
+    assert imported(*MOVES, cpu="neoverse-n1")["mov/x,x"]["latency"] == "0<1:1"
+    assert zero("neoverse-n2", "movi/d,#") == zero("neoverse-n2", "fmov/d,x") == zero("neoverse-n2", "mov/w,#") == ""
+    assert zero("neoverse-n1", "movi/d,#") == zero("neoverse-n1", "mov/w,#") == "1*V01"
+
+
 def test_flags() -> None:
     rows = [
         record("subs\tx1, x6, x0", ["X1", "X6", "X0"], 1, [1], writes=["NZCV"]),

@@ -20,6 +20,7 @@ from incc.frontends.aarch64.forms import form_of
 from incc.models.files.source import Conditions, Entry, Forms
 from incc.models.importers.common import MALFORMED, Imported, ImportFailed, Malformed, reduced
 from incc.models.notation import latency_by_pair, port_set_name, read_usage, write_latency, write_usage
+from incc.models.patterns import matches
 
 # Units that LLVM names otherwise than the vendor's guide (Cortex-A57 and -A72 Software Optimization Guides, pipelines:
 # division is on F0, shifts of vectors on F1, as on these units in AArch64SchedA57.td).
@@ -65,6 +66,61 @@ _FUSED = re.compile(r"aesi?mc\b")
 
 # Where LLVM counts two or three µops for any instruction, an addition too; the µops are those on ports.
 _UOPS_ON_PORTS = ("thunderx2t99", "thunderx3t110")
+
+# Moves that the renamer does: of general-purpose registers, of zero, and of zero to vector registers (Neoverse V1 and
+# V2 Software Optimization Guides, “Zero Latency MOVs”; Neoverse N2: LLVM's model of 2025). LLVM 19's model says so of
+# the V2 only. The guide of the N1 has no such section.
+_MOVES = ("mov/w,w", "mov/x,x")
+_ZEROS = ("mov/w,#", "mov/x,#")
+_VECTOR_ZEROS = ("movi/d,#", "movi/v.2d,#", "fmov/h,w", "fmov/h,x", "fmov/s,w", "fmov/d,x")
+_RENAMED = {
+    "neoverse-n2": (_MOVES, _ZEROS + _VECTOR_ZEROS, "llvm_later"),
+    "neoverse-v1": (_MOVES, _ZEROS, "arm"),
+    "neoverse-v2": (_MOVES, _ZEROS + _VECTOR_ZEROS, "arm"),
+}
+
+_SVE_ROOTS = {"h": 12, "s": 9, "d": 14}
+# Cycles for which a division or a root occupies its pipeline, at the lowest throughput in the guides (tables of
+# divisions, FP, ASIMD and SVE instructions). LLVM's model of the V1 has the best case for most. Fractions are rounded.
+_DIVISIONS: dict[str, dict[str, int]] = {
+    "neoverse-v1": {
+        **{f"{name}/w,w,w": 12 for name in ("sdiv", "udiv")},
+        **{f"{name}/x,x,x": 20 for name in ("sdiv", "udiv")},
+        "fdiv/h,h,h": 2,
+        "fdiv/s,s,s": 2,
+        "fdiv/d,d,d": 7,
+        "fdiv/v.4h,v.4h,v.4h": 7,
+        "fdiv/v.2s,v.2s,v.2s": 5,
+        "fdiv/v.8h,v.8h,v.8h": 13,
+        "fdiv/v.4s,v.4s,v.4s": 9,
+        "fdiv/v.2d,v.2d,v.2d": 14,
+        **{f"{name}/z.{size},p/m,z.{size},z.{size}": n for name in ("fdiv", "fdivr") for size, n in _SVE_ROOTS.items()},
+        "fsqrt/h,h": 2,
+        "fsqrt/s,s": 2,
+        "fsqrt/d,d": 8,
+        "fsqrt/v.4h,v.4h": 7,
+        "fsqrt/v.2s,v.2s": 5,
+        "fsqrt/v.8h,v.8h": 13,
+        "fsqrt/v.4s,v.4s": 9,
+        "fsqrt/v.2d,v.2d": 15,
+        **{f"fsqrt/z.{size},p/m,z.{size}": n for size, n in _SVE_ROOTS.items()},
+    },
+    "neoverse-v2": {"fdiv/d,d,d": 7, "fdiv/v.4s,v.4s,v.4s": 9},
+}
+
+# Latencies of the Cortex-A72 that are shorter than those of the Cortex-A57, whose model LLVM uses: patterns of forms,
+# the cycles of the A57, and those of the A72 by its guide, through OSACA's machine file. FMADD takes 3 cycles from an
+# accumulator that a similar instruction made (gem5's commit 6c72c355, after the guide).
+_A72_LATENCIES = (
+    ("fadd/[sdv]* fsub/[sdv]* fabs/[sdv]* fneg/[sdv]*", {5: 3}),
+    ("fmul/[sdv]* fnmul/[sd]*", {5: 4}),
+    ("fmadd/* fmsub/* fnmadd/* fnmsub/* fml[as]/[sdv]*", {9: 7, 10: 7, 4: 3}),
+)
+
+# The guides of these cores give loads and stores of vectors that write their address back one integer µop. LLVM's
+# models count the addition twice.
+_ADDRESS_COUNTED_TWICE = ("neoverse-n2", "neoverse-v2")
+_UPDATING = re.compile(r"(?:ld|st)[rp]\s+[bhsdq]\d.*(?:\]!|\], #.*)")
 
 # Atomic operations of the Large System Extensions, which read and write memory: the operation, how it is ordered, the
 # size, and the registers.
@@ -126,6 +182,8 @@ def import_cpu(
             if cpu in _UOPS_ON_PORTS:
                 cycles = sum(r["cycles"] for r in data["resources"])
                 data["uops"] = cycles if cycles <= data["uops"] else len(data["resources"])
+            if cpu in _ADDRESS_COUNTED_TWICE and _UPDATING.fullmatch(text):
+                data |= _with_one_addition(data)
             fields = entry(text, data, ports, slots)
         except MALFORMED as e:
             malformed.add(place, e)
@@ -145,9 +203,34 @@ def import_cpu(
     result |= _unfinished_loads(result)
     result |= _addresses_apart(result, bool(parameters.get("in_order")))
     result |= _known_loads(result, parameters.get("load_latency", {}))
+    result |= _renamed(cpu, result)
+    if cpu == "cortex-a72":
+        result |= _a72_latencies(result)
+    for key, cycles in _DIVISIONS.get(cpu, {}).items():
+        result[key] = {**result[key], (): {**result[key][()], "hold": cycles, "source": "arm"}}
     result = {**_alike((form_of(text)[0] for text, _ in unmatched), result), **result}
     note = f"{len(several)} forms stand for instructions with different figures, the first was taken"
     return Imported(forms=result, unmatched=unmatched, skipped=malformed.skipped, notes=[note] * bool(several))
+
+
+def _a72_latencies(forms: Forms) -> Forms:
+    """Return the Cortex-A57's forms for which the Cortex-A72 has shorter latencies, with these."""
+    made: Forms = {}
+    for patterns, changes in _A72_LATENCIES:
+        for key in forms:
+            pairs = latency_by_pair(forms[key].get((), {}).get("latency", "")) if matches(key, patterns) else {}
+            shorter = {pair: changes.get(cycles, cycles) for pair, cycles in pairs.items()}
+            if shorter != pairs:
+                latency = write_latency((*pair, cycles) for pair, cycles in shorter.items())
+                made[key] = {**forms[key], (): {**forms[key][()], "latency": latency, "source": "osaca"}}
+    return made
+
+
+def _with_one_addition(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the resources and the µops of an instruction with a single µop on all integer pipelines together."""
+    resources = [{**r, "cycles": 1} if r["name"].endswith("UnitI") else r for r in data["resources"]]
+    removed = sum(r["cycles"] for r in data["resources"]) - sum(r["cycles"] for r in resources)
+    return {"resources": resources, "uops": data["uops"] - removed}
 
 
 def _unfinished_loads(forms: Forms) -> Forms:
@@ -200,6 +283,18 @@ def _known_loads(forms: Forms, least: Mapping[str, int]) -> Forms:
         if pairs.get(("m", "a"), least.get(kind, 0)) < least.get(kind, 0):
             pairs["m", "a"] = least[kind]
             made[key] = {**entries, (): {**fields, "latency": write_latency((*p, c) for p, c in pairs.items())}}
+    return made
+
+
+def _renamed(cpu: str, forms: Forms) -> Forms:
+    """Return the moves that the core's renamer does, without ports and latency."""
+    moves, zeros, source = _RENAMED.get(cpu, ((), (), ""))
+    made: Forms = {}
+    for key in moves:
+        made[key] = {(): {"ports": "", "retire": 1, "latency": "0<1:0", "source": source}}
+    for key in zeros:
+        zero = {"ports": "", "source": source}
+        made[key] = {**forms[key], ("imm0",): {**zero, "hold": 0} if "hold" in forms[key][()] else zero}
     return made
 
 
