@@ -9,7 +9,7 @@ import msgspec
 from incc.frontends.kernel import SourceLocation
 
 PartKind = Literal["places", "entry", "data"]
-"""The part of the measured cycles: the places of arrays in lines and pages; entry and exit; data beyond L1."""
+"""The part of the measured cycles: the places of arrays in lines and pages; the exit; data beyond L1."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

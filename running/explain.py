@@ -3,9 +3,8 @@
 Each part comes from a simulation or from the model of memory:
 
 - *places*: the loop is simulated with the addresses that samples recorded, in place of likely ones.
-- *entry*: as many iterations as the loop ran are simulated from a cold start. A probe lets the loop begin and end with
-  an empty pipeline, so that the time of a sample has the same meaning. Where a loop ran more often than the core
-  foresees, its exit costs a misprediction.
+- *entry*: if the number of iterations varies from entry to entry, the core does not foresee the exit, which costs the
+  penalty of a misprediction.
 - *data*: the addresses of samples tell how much data the loop goes through; the model of memory tells what that takes.
 """
 
@@ -17,7 +16,6 @@ from fractions import Fraction
 import msgspec
 from msgspec.structs import replace
 
-from incc import core
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.core.traffic import Front
 from incc.report.runs import Part
@@ -26,12 +24,8 @@ from incc.running.profile import LoopProfile, Sample
 
 _MOST_PLACES = 4
 """Samples whose addresses are simulated."""
-_MOST_COLD = 256
-"""Iterations that are simulated from a cold start; further ones take the cycles of the steady state."""
 _LEAST_PART = 0.01
 """Smaller parts of the measured cycles are not listed."""
-OFTEN = 16
-"""Iterations from which on a loop's exit may be mispredicted, for cores whose limit is unknown."""
 
 
 def size_text(size: int) -> str:
@@ -65,17 +59,15 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explan
     parts: list[Part] = []
     notes: list[str] = []
     placed = _placed(result, profile.examples)
-    if placed is not None:
-        with_places = sum(float(each.cycles) for each in placed) / len(placed)
+    if placed:
+        with_places = sum(placed) / len(placed)
         addresses = counted(len(placed), "sample")
         parts.append(Part(kind="places", cycles=with_places - steady, text=f"the addresses of {addresses}"))
-        base = placed[0]
-    else:
-        base = result
-    entry = _entry(base, profile)
+    entry = _entry(result, profile)
     if entry is not None:
         mean = profile.iterations / profile.entries
-        parts.append(Part(kind="entry", cycles=entry, text=f"{mean:,.4g} iterations per entry"))
+        text = f"a misprediction after {mean:,.4g} iterations, whose number varies"
+        parts.append(Part(kind="entry", cycles=entry, text=text))
     size, levels = _data(result, profile, notes)
     if size is not None and levels:
         beyond, name = levels[0]
@@ -91,35 +83,24 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explan
     )
 
 
-def _placed(result: KernelResult, samples: Sequence[Sample]) -> list[KernelResult] | None:
-    """Return the analyses with the addresses of some samples; None if that makes no difference."""
+def _placed(result: KernelResult, samples: Sequence[Sample]) -> list[float]:
+    """Return the predicted cycles with the addresses of some samples; none without vectors or addresses."""
     chosen = [s for s in samples if s.iterations > 0 and s.values][:_MOST_PLACES]
-    if not chosen or not result.bound.memory_size:
-        return None
+    if not result.bound.memory_size:
+        return []
     settings = replace(result.settings, what_ifs=False, waits=False, timeline_iterations=0, arrays="aligned")
-    analyses = []
+    cycles = []
     for sample in chosen:
         let = tuple(sorted(sample.values.items()))
-        analyses.append(analyze_kernel(result.kernel, result.model, replace(settings, let=let)))
-    return analyses
+        cycles.append(float(analyze_kernel(result.kernel, result.model, replace(settings, let=let)).cycles))
+    return cycles
 
 
 def _entry(result: KernelResult, profile: LoopProfile) -> float | None:
-    """Return the cycles per iteration that beginning and ending the loop takes; None if that is unknown."""
-    if not profile.iterations or result.bound.pipeline is None:
-        return None
-    steady = float(result.cycles)
+    """Return the cycles per iteration that mispredicted exits take; None if the core foresees them."""
     penalty = float(result.model.parameters["mispredict_penalty"] or 0)
-    total = 0.0
-    runs: dict[int, float] = {}
-    for trips in profile.trips:
-        mean = trips.iterations / trips.entries if trips.entries else 0
-        simulated = min(max(round(mean), 1), _MOST_COLD)
-        if simulated not in runs:
-            runs[simulated] = float(core.cold_run(result.bound, simulated).cycles) - simulated * steady
-        missed = penalty if mean > OFTEN else 0
-        total += trips.entries * (max(runs[simulated], 0) + missed)
-    return total / profile.iterations
+    varies = len({sample.iterations for sample in profile.examples}) > 1
+    return penalty * profile.entries / profile.iterations if varies and profile.iterations else None
 
 
 def _evicted(levels: Sequence[tuple[float, str]], cycles: float) -> Iterator[str]:

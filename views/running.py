@@ -15,7 +15,7 @@ DETAILED = 0.02
 
 _PARTS = {
     "places": "places of arrays",
-    "entry": "entry and exit",
+    "entry": "exit",
     "data": "data beyond L1",
 }
 

@@ -150,6 +150,7 @@ struct Record {
   uint64_t Lost; ///< samples without an exit: exceptions, longjmp, inner calls of the same function
   uint64_t Disturbed; ///< samples that are left out, because another process may have run meanwhile
   uint64_t Weights, WeightSquares;
+  uint64_t Ticks; ///< the weighted sum over all buckets
   unsigned __int128 TickSquares, IterationSquares; ///< sums of weight times square
   uint64_t Last;                                   ///< entries when the last sample began
   // Of the sample that is running.
@@ -186,8 +187,9 @@ static int HasKey;
 
 static inline uint64_t now(void) {
   uint32_t Low, High;
-  // The fence keeps the reading behind all that comes before it.
-  __asm__ volatile("lfence\n\trdtsc" : "=a"(Low), "=d"(High)::"memory");
+  // Without a fence: the core reads the counter when it gets there. So the times of loops that it
+  // runs one after the other add up to the program's, however far it runs ahead.
+  __asm__ volatile("rdtsc" : "=a"(Low), "=d"(High)::"memory");
   return (uint64_t)High << 32 | Low;
 }
 
@@ -313,10 +315,7 @@ static struct Record *newRecord(struct Thread *Own, struct Loop *Copy) {
 }
 
 static uint64_t meanTicks(const struct Record *Record) {
-  uint64_t Ticks = 0;
-  for (int I = 0; I != Buckets; ++I)
-    Ticks += Record->Buckets[I].Ticks;
-  return Record->Weights ? Ticks / Record->Weights + 1 : 1;
+  return Record->Weights ? Record->Ticks / Record->Weights + 1 : 1;
 }
 
 /// Returns a number of entries until the next sample, such that samples take half a per cent of the
@@ -466,6 +465,7 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   ++Record->Samples;
   Record->Weights += Weight;
   Record->WeightSquares += Weight * Weight;
+  Record->Ticks += Weight * Ticks;
   Record->TickSquares += (unsigned __int128)(Ticks * Weight) * Ticks;
   Record->IterationSquares += (unsigned __int128)(Iterations * Weight) * Iterations;
   int Number = Iterations ? 64 - __builtin_clzll(Iterations) : 0;
@@ -628,15 +628,10 @@ static void measureCosts(void) {
   }
   if (!Copy->Record)
     return;
-  uint64_t Sampled = median(Pairs);
-  // The least time: in programs, the end of a loop hides most of what the exit's probe takes.
-  for (int I = 0; I != Examples; ++I) {
-    Copy->Count = -1;
-    enterAndLeave();
-  }
-  uint64_t Inside = UINT64_MAX;
+  uint64_t Between[Examples];
   for (int I = 0; I != Examples; ++I)
-    Inside = smaller(Inside, Copy->Record->Examples[I].Ticks);
+    Between[I] = Copy->Record->Examples[I].Ticks;
+  uint64_t Sampled = median(Pairs), Inside = median(Between);
   Copy->Record->Loop = 0;
   File->CountedTicks = Counted;
   File->SampledTicks = Sampled;
