@@ -73,6 +73,15 @@ class DeliveryRequest(msgspec.Struct, frozen=True, kw_only=True):
         """True if only commands of incc read the report: it goes into a folder as JSON, with all kernels."""
         return self.format == "json" and os.path.isdir(self.output) and not (self.where or self.top or self.files)
 
+    @property
+    def most_with_tables(self) -> int | None:
+        """The most main loops of a core whose tables are shown, as in ReportSettings."""
+        if self.format != "text" or not self.brief or self.files or self.places or self.where or self.top:
+            return None
+        from incc.views.text import TABLES
+
+        return TABLES
+
 
 class Undelivered(msgspec.Struct, frozen=True):
     """Messages on files that were not written."""

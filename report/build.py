@@ -119,8 +119,11 @@ def unit_report(unit_result: UnitResult, only_complete: bool = False) -> t.UnitR
     build = read_build(unit, native=unit_result.chosen_by.startswith("the host"), code_isa=unit_result.model.isa)
     single = remainders(unit_result)
     advised = [not (only_complete and result.settings.for_advice) for result in unit_result.results]
+    most = settings.most_with_tables
+    tables = most is None or sum(part.role.of < 0 for part in parts) <= most
     kernels = [
-        kernel_report(unit_result, n, part, build, written, single.get(n), advised[n]) for n, part in enumerate(parts)
+        kernel_report(unit_result, n, part, build, written, single.get(n), advised[n], tables)
+        for n, part in enumerate(parts)
     ]
     for kernel, part in zip(kernels, parts, strict=True):
         role = part.role

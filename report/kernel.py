@@ -66,6 +66,7 @@ def kernel_report(
     written: Written | None = None,
     remainder: KernelResult | None = None,
     advised: bool = True,
+    tables: bool = True,
 ) -> t.KernelReport:
     """Return the report on one kernel.
 
@@ -77,6 +78,7 @@ def kernel_report(
         written: LLVM's spelling of the instructions; None to keep the assembly's.
         remainder: the loop that does the iterations that the kernel leaves over, one by one; None without one.
         advised: False for a kernel whose hints nobody reads.
+        tables: False for a kernel whose instructions, dependencies and paths nobody reads.
     """
     result = unit.results[number]
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
@@ -101,7 +103,7 @@ def kernel_report(
         remainder=remainder,
         replaced_by=_replacement(unit, number),
     )
-    return t.KernelReport(
+    report = t.KernelReport(
         kernel_id=unit.kernel_ids[number] if unit.kernel_ids else "",
         content_hash=content_hash(kernel),
         name=kernel.name,
@@ -155,16 +157,16 @@ def kernel_report(
         dispatch_width=bound.issue_width,
         port_assignment="equal" if result.settings.fixed_ports else "balanced",
         resources=resources(result),
-        llvm_resources=llvm_resources(result),
-        instructions=_instructions(result, place.lines, written),
+        llvm_resources=None,
+        instructions=[],
         critical_path=t.CriticalPath(
             cycles=analysis.critical_path_cycles,
             instructions=list(analysis.critical_path_instructions),
-            steps=[_step(kernel, bound, step) for step in analysis.critical_path],
+            steps=[],
         ),
-        chains=[_chain(kernel, bound, chain) for chain in analysis.chains],
+        chains=[_chain(kernel, bound, chain) for chain in analysis.chains[:1]],
         chains_complete=analysis.chains_complete,
-        dependencies=_dependencies(result),
+        dependencies=[],
         waits=_waits(bound, result.waits) if result.waits else None,
         timeline=_timeline(result) if result.events is not None else None,
         unknown_instructions=_unknown_instructions(result),
@@ -172,6 +174,21 @@ def kernel_report(
         summary=figures.summary(result, unit.settings.iterations),
         incomplete=result.settings.for_advice,
     )
+    if tables:
+        _add_tables(report, result, place.lines, written)
+    return report
+
+
+def _add_tables(
+    report: t.KernelReport, result: KernelResult, lines: Mapping[int, SourceLocation], written: Written | None
+) -> None:
+    """Add the instructions, dependencies and paths of a kernel; `lines` are the places of the assembly's lines."""
+    kernel, bound, analysis = result.kernel, result.bound, result.analysis
+    report.llvm_resources = llvm_resources(result)
+    report.instructions = _instructions(result, lines, written)
+    report.critical_path.steps.extend(_step(kernel, bound, step) for step in analysis.critical_path)
+    report.chains.extend(_chain(kernel, bound, chain) for chain in analysis.chains[1:])
+    report.dependencies = _dependencies(result)
 
 
 def _trips(unit: UnitResult, region: Region) -> int:

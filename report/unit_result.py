@@ -42,6 +42,9 @@ class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Include the core's ceilings and the kernels' points in the roofline model."""
     control_flow: bool = False
     """Include the control flow of the analysed functions."""
+    most_with_tables: int | None = None
+    """The most main loops of a unit with tables of their instructions, dependencies and paths, which a text on many
+    loops does not show; None for any number."""
     measure: bool = False
     """Run the kernels on this machine. If no core is named, use the host's model."""
     unsafe: bool = False

@@ -208,6 +208,8 @@ def _run(options: McaOptions, settings: Settings) -> int:
         if "LLVM-MCA-LATENCY" in source.text and not options.given["disable-im"]:
             settings = with_values(settings, {"kernel.altered.latencies": latencies(source.text)})
         request = options.request()
+        if views is None and len(cores_of(settings)) == 1:
+            settings = with_values(settings, {"report.most_with_tables": request.most_with_tables})
         sources = _in_parts(source, settings)
         if len(sources) == 1:
             return _deliver(_report(source, settings), source, settings, request, views)

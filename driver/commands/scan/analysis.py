@@ -24,7 +24,7 @@ from incc.driver.pipeline import (
     with_trust,
 )
 from incc.driver.selection import order_of_worth
-from incc.driver.settings import Settings
+from incc.driver.settings import Settings, with_values
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
 from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.objects.kernels import located_kernels
@@ -117,6 +117,8 @@ class Worker:
         self.cores = scan.cores
         if self.brief:
             self.cores = [replace(core, kernel=replace(core.kernel, explained=False)) for core in scan.cores]
+        elif scan.format != "json" and not scan.reports:
+            self.cores = [with_values(core, {"report.most_with_tables": 0}) for core in scan.cores]
         self.measurer: Measurer | None = None
         if scan.measure:
             from incc.measuring.kernels import Measurer
@@ -273,8 +275,9 @@ class Worker:
             return
         for unit in units:
             unit.kernels = [unit.kernels[n] for n in shown]
-            if scan.format == "text":
-                _without_details(unit, isinstance(source, HexBlock))
+            if scan.format == "text" and isinstance(source, HexBlock):
+                for kernel in unit.kernels:
+                    kernel.kernel_id = kernel.name  # equal blocks have a row each
         if shown:
             outcome.reports.append(report)
 
@@ -308,16 +311,6 @@ def _problems(result: UnitResult) -> Iterator[str]:
     for refused in (statement for each in result.results for statement in each.kernel.refused):
         place, text = (f"{name}:{refused.line}", "") if has_lines else (name, f": {refused.text}")
         yield f"{place}: {refused.message}{text}"
-
-
-def _without_details(unit: t.UnitReport, is_block: bool) -> None:
-    """Drop what tables do not show: it is most of a report, which would be kept or sent to another process."""
-    for kernel in unit.kernels:
-        kernel.instructions = []
-        kernel.dependencies = []
-        kernel.llvm_resources = None
-        if is_block:  # equal blocks have a row each
-            kernel.kernel_id = kernel.name
 
 
 def _write_report(report: t.AnalysisReport, folder: str, problems: list[str]) -> None:
