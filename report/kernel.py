@@ -101,6 +101,7 @@ def kernel_report(
         ways=ways,
         spread=spread,
         remainder=remainder,
+        added=part.role.name not in ("main", "partial", ""),
         replaced_by=_replacement(unit, number),
     )
     report = t.KernelReport(

@@ -1,4 +1,4 @@
-"""The roles of loops that do the same work in words, and the advice that is withheld because of a role."""
+"""The roles of loops that do the same work in words, and the advice that is withheld because of others."""
 
 from __future__ import annotations
 
@@ -11,20 +11,15 @@ from incc.report import types as t
 if TYPE_CHECKING:
     from incc.core.roles import Role
 
-# Hints on incomplete analyses, which apply to loops of any role.
-_ALWAYS = frozenset(("unknown-instructions", "refused-statements"))
-
 
 def set_role(kernel: t.KernelReport, role: Role, main_id: str = "", main: KernelCode | None = None) -> None:
-    """Set a kernel's role, and withhold advice on loops that the compiler added.
+    """Set a kernel's role.
 
     `main` and `main_id` are the main loop that the role refers to.
     """
     kernel.role = t.RoleReport(
         name=role.name, of=main_id, instead=role.instead, basis=role.basis, text=_text(role, main)
     )
-    if role.name not in ("main", "partial", ""):
-        kernel.hints = [hint for hint in kernel.hints if hint.rule in _ALWAYS]
 
 
 def withhold_not_vectorised(kernels: Sequence[t.KernelReport]) -> None:
@@ -32,12 +27,14 @@ def withhold_not_vectorised(kernels: Sequence[t.KernelReport]) -> None:
 
     That one has the same line or an unknown line, so this loop may be its remainder even if the role is unknown.
     """
-    vectorised = [kernel for kernel in kernels if kernel.arithmetic.vector_bits and kernel.is_loop]
+    vectorised: dict[str, list[t.KernelReport]] = {}
+    for kernel in kernels:
+        if kernel.arithmetic.vector_bits and kernel.is_loop:
+            vectorised.setdefault(kernel.function, []).append(kernel)
     for kernel in kernels:
         if any(
-            other.function == kernel.function
-            and (kernel.source is None or other.source is None or other.source == kernel.source)
-            for other in vectorised
+            kernel.source is None or other.source is None or other.source == kernel.source
+            for other in vectorised.get(kernel.function, ())
         ):
             kernel.hints = [hint for hint in kernel.hints if hint.rule != "scalar-arithmetic"]
 

@@ -65,6 +65,8 @@ RULES: tuple[Rule, ...] = (
 def hints(facts: KernelResult, context: HintContext) -> list[t.Hint]:
     """Return the hints of all rules that apply: first those on missing figures, then by gain, unknown gains last."""
     rules = RULES if context.build.optimises else completeness.RULES
+    if context.added:
+        rules = completeness.MISSING
     applying = [hint for rule in rules if (hint := rule(facts, context)) is not None]
     # A more specific hint already explains the missing vectorisation.
     if any(hint.rule in _KEEP_SCALAR for hint in applying):

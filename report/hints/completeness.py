@@ -54,5 +54,8 @@ def not_optimised(facts: KernelResult, context: HintContext) -> t.Hint | None:
     )
 
 
-RULES = (unknown_instructions, refused_statements, not_optimised)
+MISSING = (unknown_instructions, refused_statements)
+"""The rules on missing figures, which apply to loops of any role."""
+
+RULES = (*MISSING, not_optimised)
 """The rules that apply regardless of the compiler's options."""

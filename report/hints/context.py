@@ -37,5 +37,7 @@ class HintContext(msgspec.Struct, frozen=True, kw_only=True):
     """The range of the prediction."""
     remainder: KernelResult | None = None
     """The loop that does the iterations that this one leaves over, one by one; None if there is none."""
+    added: bool = False
+    """True for a loop that the compiler added to a main loop, which advice on that one concerns."""
     replaced_by: Replacement | None = None
     """The loop that runs instead of this one in every call; None if this one runs."""
