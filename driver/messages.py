@@ -99,12 +99,12 @@ def offenders(condition: str, names: Sequence[str]) -> str:
 
 
 def collect_seldom() -> None:
-    """Make Python search for reference cycles a hundred times less often.
+    """Make Python search for reference cycles a thousand times less often.
 
     There are millions of objects in reports and tables of instructions, without reference cycles.
     """
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(1_000_000, 50, 100)
 
 
 def run_command(main: Callable[[], int]) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gc
 import os
 import resource
 import select
@@ -279,7 +278,6 @@ class Pool(Generic[W]):
         with contextlib.suppress(OSError):
             os.nice(self.queue.nice)
         collect_seldom()
-        gc.set_threshold(1_000_000, 50, 100)  # a worker is replaced before its garbage takes much memory
         jobs = 0
         while True:
             ending = bool(select.select([reading], [], [], 0)[0])
