@@ -222,8 +222,17 @@ py::tuple portsOf(uint64_t Mask) {
   return Result;
 }
 
+py::tuple toStreams(const std::vector<Stream> &Streams, py::handle StreamClass) {
+  Record MakeStream(StreamClass);
+  return toTuple(Streams, [&](const Stream &S) {
+    py::object Step = S.Steady ? py::object(py::int_(S.Step)) : py::none();
+    return MakeStream(S.Instruction, S.Store, S.Bytes, S.Part, S.Object, S.Offset, std::move(Step));
+  });
+}
+
 py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeClass,
-                        py::handle StepClass, py::handle ChainClass, py::handle AnalysisClass) {
+                        py::handle StepClass, py::handle ChainClass, py::handle StreamClass,
+                        py::handle AnalysisClass) {
   Kernel K = readKernel(Bound);
   Analysis A;
   {
@@ -246,16 +255,16 @@ py::object analyzeBound(py::handle Bound, py::handle Fraction, py::handle EdgeCl
     return MakeChain(C.Latency, C.Distance, toTuple(C.Steps, ToStep));
   };
   auto ToInt = [](int32_t Value) { return py::int_(Value); };
-  return MakeAnalysis(pressureRows(A.Balanced), toTuple(A.Balanced.Load, 0, A.Balanced.Load.size()),
-                      pressureRows(A.Fixed), toTuple(A.Fixed.Load, 0, A.Fixed.Load.size()),
-                      portsOf(A.Balanced.Busiest), ToFraction(A.Balanced.Bound),
-                      ToFraction(A.Fixed.Bound), ToFraction(A.Resource), ToFraction(A.FrontEnd),
-                      ToFraction(A.Retire), ToFraction(A.Carried.Bound),
-                      ToFraction(A.WorstAlignmentBound), ToFraction(A.LineCrossings),
-                      ToFraction(A.WorstLineCrossings), ToFraction(A.ExpectedLineCrossings),
-                      A.Path.Cycles, toTuple(A.Path.Steps, ToStep),
-                      toTuple(A.Path.Instructions, ToInt), toTuple(A.Carried.Chains, ToChain),
-                      A.Carried.Complete, toTuple(A.Dependencies.Edges, ToEdge));
+  return MakeAnalysis(
+      pressureRows(A.Balanced), toTuple(A.Balanced.Load, 0, A.Balanced.Load.size()),
+      pressureRows(A.Fixed), toTuple(A.Fixed.Load, 0, A.Fixed.Load.size()),
+      portsOf(A.Balanced.Busiest), ToFraction(A.Balanced.Bound), ToFraction(A.Fixed.Bound),
+      ToFraction(A.Resource), ToFraction(A.FrontEnd), ToFraction(A.Retire),
+      ToFraction(A.Carried.Bound), ToFraction(A.WorstAlignmentBound), ToFraction(A.LineCrossings),
+      ToFraction(A.WorstLineCrossings), ToFraction(A.ExpectedLineCrossings), A.Path.Cycles,
+      toTuple(A.Path.Steps, ToStep), toTuple(A.Path.Instructions, ToInt),
+      toTuple(A.Carried.Chains, ToChain), A.Carried.Complete, toTuple(A.Dependencies.Edges, ToEdge),
+      toStreams(A.Streams, StreamClass));
 }
 
 py::tuple toEvents(const Kernel &K, const Timeline &T, py::handle EventClass) {
@@ -458,11 +467,7 @@ py::tuple streamsOf(py::handle Bound, py::handle StreamClass) {
     py::gil_scoped_release NoPython;
     Found = streams(K);
   }
-  Record MakeStream(StreamClass);
-  return toTuple(Found, [&](const Stream &S) {
-    py::object Step = S.Steady ? py::object(py::int_(S.Step)) : py::none();
-    return MakeStream(S.Instruction, S.Store, S.Bytes, S.Part, S.Object, S.Offset, std::move(Step));
-  });
+  return toStreams(Found, StreamClass);
 }
 
 } // namespace
@@ -470,7 +475,7 @@ py::tuple streamsOf(py::handle Bound, py::handle StreamClass) {
 PYBIND11_MODULE(_core, M) {
   M.doc() = "incc's native core; use it through the package incc.core.";
   M.def("analyze", &analyzeBound, py::arg("bound"), py::arg("fraction"), py::arg("edge"),
-        py::arg("step"), py::arg("chain"), py::arg("analysis"));
+        py::arg("step"), py::arg("chain"), py::arg("stream"), py::arg("analysis"));
   M.def("bounds", &boundsOf, py::arg("bound"), py::arg("fraction"), py::arg("bounds"));
   M.def("bounds_and_simulation", &boundsAndSimulation, py::arg("bound"), py::arg("loop"),
         py::arg("bounds"), py::arg("classes"));

@@ -33,8 +33,9 @@ Bounds incc::findBounds(const Kernel &K, const KernelInfo &Info) {
 }
 
 Analysis incc::analyze(const Kernel &K) {
-  KernelInfo Info = computeKernelInfo(K, /*LoadAddresses=*/false, /*StoreAddresses=*/false);
+  KernelInfo Info = computeKernelInfo(K, /*LoadAddresses=*/true, /*StoreAddresses=*/true);
   Analysis A;
+  A.Streams = findStreams(K, Info.Loads, Info.Stores);
   const LineCrossings &Lines = Info.Lines;
   PortWork Work = assumedWork(K, Lines);
   A.Balanced = balancedPressure(K, Work);

@@ -653,6 +653,11 @@ MemoryAccesses incc::followMemory(const Kernel &K, bool Dependencies, bool Loads
 
 std::vector<Stream> incc::streams(const Kernel &K) {
   MemoryAccesses Memory = followMemory(K, /*Dependencies=*/false, /*Loads=*/true, /*Stores=*/true);
+  return findStreams(K, Memory.Loads, Memory.Stores);
+}
+
+std::vector<Stream> incc::findStreams(const Kernel &K, const AccessAddresses &Loads,
+                                      const AccessAddresses &Stores) {
   std::vector<int32_t> InstructionOf(static_cast<size_t>(K.numValues()));
   for (int32_t I = 0; I < K.numInstructions(); ++I)
     std::fill(InstructionOf.begin() + K.ValueStart[I], InstructionOf.begin() + K.ValueStart[I + 1],
@@ -665,7 +670,7 @@ std::vector<Stream> incc::streams(const Kernel &K) {
   std::vector<Stream> Result;
   std::vector<LastAccess> Last;                            // By stream.
   std::vector<int32_t> StreamOf(InstructionOf.size(), -1); // By value.
-  for (const AccessAddresses *Accesses : {&Memory.Loads, &Memory.Stores})
+  for (const AccessAddresses *Accesses : {&Loads, &Stores})
     for (const AccessAddress &A : Accesses->Accesses) {
       if (int32_t Number = StreamOf[A.Value]; Number >= 0) {
         Stream &S = Result[Number];
@@ -677,7 +682,7 @@ std::vector<Stream> incc::streams(const Kernel &K) {
         continue;
       }
       StreamOf[A.Value] = static_cast<int32_t>(Result.size());
-      Result.push_back({InstructionOf[A.Value], Accesses == &Memory.Stores, A.Bytes,
+      Result.push_back({InstructionOf[A.Value], Accesses == &Stores, A.Bytes,
                         static_cast<int32_t>(A.Part), /*Object=*/0,
                         static_cast<int64_t>(A.Constant), /*Steady=*/true, /*Step=*/0});
       Last.push_back({A.Part, A.Constant});
@@ -690,7 +695,7 @@ std::vector<Stream> incc::streams(const Kernel &K) {
       Part = Leader[Part];
     return Part;
   };
-  for (const AccessAddresses *Accesses : {&Memory.Loads, &Memory.Stores}) {
+  for (const AccessAddresses *Accesses : {&Loads, &Stores}) {
     std::unordered_map<int32_t, uint32_t> PartOf; // By object.
     for (auto [Part, Object] : Accesses->ObjectOf)
       Leader[leaderOf(Part)] = leaderOf(PartOf.try_emplace(Object, Part).first->second);

@@ -97,6 +97,24 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """The port or resource of each µop."""
 
 
+class Stream(msgspec.Struct, frozen=True, kw_only=True):
+    """The addresses of a load or store: `offset` + `step` × iteration bytes from an unknown base."""
+
+    instruction: int
+    store: bool
+    size: int
+    """The size of the access in bytes."""
+    part: int
+    """The number of the unknown base; accesses with the same part share it."""
+    object: int
+    """The number of the object that the part lies in: parts of one object, such as the rows of an array, differ by
+    unknown offsets."""
+    offset: int
+    """Bytes from the base to the access."""
+    step: int | None
+    """Bytes from each iteration to the next; None if the step varies or is unknown."""
+
+
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """Every number about one kernel, per iteration unless stated otherwise."""
 
@@ -142,6 +160,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """False if there are, or may be, more chains."""
     edges: tuple[Edge, ...]
     """The dependency graph."""
+    streams: tuple[Stream, ...] = ()
+    """See `streams`."""
 
     @property
     def critical_path_start(self) -> int:
@@ -191,7 +211,7 @@ def analyze(bound: BoundKernel) -> Analysis:
 
     Raises ValueError, naming the array, if the arrays contradict each other.
     """
-    return _within_limits(_core.analyze, bound, _fraction, Edge, PathStep, Chain, Analysis)
+    return _within_limits(_core.analyze, bound, _fraction, Edge, PathStep, Chain, Stream, Analysis)
 
 
 EXECUTED_MOVE, RENAMERS, NOBODYS = -1, -2, -3
@@ -214,24 +234,6 @@ class UopInput(msgspec.Struct, frozen=True):
     arrived: int
     """The cycle from which this input allows the µop to start. For THROUGH_MEMORY the cycle in which the loaded value
     was available; the load starts without waiting for it."""
-
-
-class Stream(msgspec.Struct, frozen=True, kw_only=True):
-    """The addresses of a load or store: `offset` + `step` × iteration bytes from an unknown base."""
-
-    instruction: int
-    store: bool
-    size: int
-    """The size of the access in bytes."""
-    part: int
-    """The number of the unknown base; accesses with the same part share it."""
-    object: int
-    """The number of the object that the part lies in: parts of one object, such as the rows of an array, differ by
-    unknown offsets."""
-    offset: int
-    """Bytes from the base to the access."""
-    step: int | None
-    """Bytes from each iteration to the next; None if the step varies or is unknown."""
 
 
 def streams(bound: BoundKernel) -> tuple[Stream, ...]:

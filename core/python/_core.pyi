@@ -44,6 +44,7 @@ def analyze(
     edge: type[Edge],
     step: type[PathStep],
     chain: type[Chain],
+    stream: type[Stream],
     analysis: type[Analysis],
 ) -> Analysis: ...
 def bounds(bound: BoundKernel, fraction: Callable[[int, int], Fraction], bounds: type[Bounds]) -> Bounds: ...

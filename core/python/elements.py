@@ -36,7 +36,6 @@ from math import gcd
 
 import msgspec
 
-from incc import core
 from incc.core import Stream
 from incc.core.analysis import KernelResult
 from incc.frontends.asm.parse import Origin
@@ -138,7 +137,7 @@ def work(result: KernelResult) -> Work:
     kernel = result.kernel
     operation = isa(kernel.isa).operation
     operations = [operation(instruction.mnemonic, instruction.text) for instruction in kernel.instructions]
-    streams = core.streams(result.bound)
+    streams = result.analysis.streams
     flow = _Flow(kernel, operations)
     counted = _operations(kernel, operations, flow)
     region = kernel.region

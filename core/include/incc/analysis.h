@@ -46,6 +46,7 @@ struct Analysis {
   CriticalPath Path;
   LoopCarried Carried;
   Graph Dependencies;
+  std::vector<Stream> Streams;
 };
 
 /// Computes all bounds of a kernel.

@@ -79,7 +79,11 @@ struct Stream {
   int64_t Step; ///< by this much.
 };
 
-/// Returns the streams of all accesses that AccessAddresses has, in program order.
+/// Returns the streams of all accesses with these addresses, in program order.
+std::vector<Stream> findStreams(const Kernel &K, const AccessAddresses &Loads,
+                                const AccessAddresses &Stores);
+
+/// Computes the addresses of a kernel's accesses, and returns their streams.
 std::vector<Stream> streams(const Kernel &K);
 
 /// Returns the number of iterations of a kernel that memoryDependencies() simulates. Distances are
