@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from incc.frontends.isa import isa, names
 
@@ -50,6 +51,7 @@ _DATA = r'[ \t]*+(?:(?:[\w.$@?]+|"[^"]*")[ \t]*:[ \t]*)?(?:[.#;/]|$)'
 """The start of a line that may be as long as it likes: a directive (a string or an array), or a comment."""
 
 
+@lru_cache(1)  # several steps of an analysis ask about its text
 def unreadable(text: str) -> str:
     """Return the reason that a text is refused as a whole, "" if it may be assembly for x86 or AArch64."""
     if len(text) > _LONGEST:

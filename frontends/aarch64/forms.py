@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from incc.frontends.aarch64.apple import standard
 from incc.frontends.aarch64.branches import BRANCHES, CONDITIONS, SVE_CONDITIONS
@@ -88,10 +89,14 @@ def form_of_operands(mnemonic: str, operands: Sequence[Operand]) -> tuple[str, f
             traits.add("imm0")
         elif shape == "lsl#" and shapes[-2:-1] != ["#"] and each.value in (1, 2, 3, 4):
             traits.add("shift1-4")
-    key = form_key(mnemonic, shapes)
+    return _standard_key(form_key(mnemonic, shapes)), frozenset(traits)
+
+
+@lru_cache(1 << 14)
+def _standard_key(key: str) -> str:
     for replaced, replacement in _ALIASES:
         key = replaced(replacement, key)
-    return key, frozenset(traits)
+    return key
 
 
 def operand_shape(text: str, mnemonic: str = "") -> str:

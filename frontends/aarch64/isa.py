@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from incc.frontends.aarch64.branches import BRANCHES
@@ -57,6 +58,11 @@ _WORK = (
     (r"aes|sha|pmull", "cryptography"),
     (r"f?mov", "moves"),
 )
+
+
+@lru_cache(1 << 12)
+def _work_of(mnemonic: str) -> str:
+    return next((name for pattern, name in _WORK if re.match(pattern, mnemonic)), "other computation")
 
 
 class _AArch64(Isa):
@@ -143,8 +149,7 @@ class _AArch64(Isa):
         return re.findall(_SYMBOLS, text)
 
     def work_of(self, instruction: Instruction) -> str:
-        mnemonic = instruction.text.lower().strip().partition(" ")[0]
-        return next((name for pattern, name in _WORK if re.match(pattern, mnemonic)), "other computation")
+        return _work_of(instruction.text.lower().strip().partition(" ")[0])
 
     def is_non_temporal(self, mnemonic: str) -> bool:
         return mnemonic == "stnp" or mnemonic.startswith("stnt1")

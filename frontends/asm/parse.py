@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -115,6 +115,7 @@ _BLOCK_CLOSE = frozenset({".endm", ".endmacro", ".endr"})
 _STATEMENTS = frozenset({".set", ".equ", ".equiv", ".rept", ".rep", ".irp", ".irpc"})
 
 
+@lru_cache(1)  # several steps of an analysis read its text
 def parse(text: str, isa_name: str = "") -> Assembly:
     """Read an assembly text for an instruction set, which is detected if `isa_name` is "".
 

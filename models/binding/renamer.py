@@ -320,7 +320,8 @@ def find_fused_moves(
             # An operation that is fused with a jump is not fused twice.
             and n + 2 not in fused
             and _continues_with_copy(move, operation)
-            and rule_sides(first, "move_fusion", model).first & rule_sides(second, "move_fusion", model).second
+            and (rules := rule_sides(first, "move_fusion", model).first)
+            and rules & rule_sides(second, "move_fusion", model).second
         ):
             moves.add(n)
     return frozenset(moves)
@@ -341,8 +342,8 @@ def with_fused_prefixes(
         first = forms[n]
         if (
             first is not None
-            and rule_sides(first, "prefix_fusion", model).first
-            & rule_sides(forms[n + 1], "prefix_fusion", model).second
+            and (rules := rule_sides(first, "prefix_fusion", model).first)
+            and rules & rule_sides(forms[n + 1], "prefix_fusion", model).second
             and _prefixes(prefix, operation)
         ):
             result[n] = _without_cost(first, model)
