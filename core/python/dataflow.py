@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess
+from incc.support.recent import recent
 
 INVARIANT, COUNTED, DATA = range(3)
 """The ways a value changes in a loop: not at all; by a constant, or as a function of counted values; depending on
@@ -69,23 +70,9 @@ class Dataflow(msgspec.Struct, frozen=True):
     """INVARIANT, COUNTED or DATA for the condition of each conditional branch, by its index."""
 
 
-_MOST_KEPT = 4
-_kept: dict[int, tuple[KernelCode, Dataflow]] = {}
-"""The last results, by the identities of kernels: the rules on a kernel ask one after the other."""
-
-
+@recent
 def dataflow(kernel: KernelCode) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
-    if (kept := _kept.get(id(kernel))) is not None:
-        return kept[1]
-    result = _dataflow(kernel)
-    if len(_kept) >= _MOST_KEPT:
-        del _kept[next(iter(_kept))]
-    _kept[id(kernel)] = kernel, result
-    return result
-
-
-def _dataflow(kernel: KernelCode) -> Dataflow:
     first = _Pass(kernel, {}, frozenset())
     last = _Pass(kernel, {root: _start(first, root) for root in first.touched}, frozenset())
     for _ in range(3):

@@ -12,6 +12,7 @@ from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.support.quantities import Amount, Count, Positive, Share
+from incc.support.recent import recent
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -40,6 +41,7 @@ class Operations(msgspec.Struct, frozen=True, kw_only=True):
     """The sizes of the floating-point elements in bits, that of most operations first."""
 
 
+@recent
 def operations(kernel: KernelCode) -> Operations:
     """Return the operations of a kernel on vector registers."""
     done = [i.arithmetic for i in kernel.instructions if i.arithmetic is not None]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from incc.core import figures
 from incc.core.dataflow import INVARIANT, Access, dataflow
-from incc.frontends.kernel import KernelCode
+from incc.frontends.kernel import Instruction, KernelCode
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import CLANG, GCC
-from incc.report.hints.common import calls, counting, hint, inner_branches, speedup
+from incc.report.hints.common import calls, counting, hint, inner_branches, speedup, steps
 from incc.report.hints.context import HintContext
 from incc.report.hints.estimates import access_step, changed, packed_cycles, packed_gain
 from incc.report.verdict import chain_instructions
@@ -140,27 +141,34 @@ def invariant_loads(kernel: KernelCode) -> list[int]:
 
     Constants, spilled registers, and places that the loop itself writes to are left out.
     """
-    if not kernel.is_loop or not _loads_and_stores(kernel) or _lacks_registers(kernel):
+    if not kernel.is_loop or not _loads_and_stores(kernel):
+        return []
+    moving = {root for root, step in steps(kernel).items() if step}
+    candidates = {
+        i for i, instruction in enumerate(kernel.instructions) if _may_be_invariant(kernel, instruction, moving)
+    }
+    if not candidates or _lacks_registers(kernel):
         return []
     flow = dataflow(kernel)
     stored = [access.address for access in flow.stores]
     if not stored:
         return []
-    chosen = []
-    for load in flow.loads:
-        instruction = kernel.instructions[load.instruction]
-        (access, *others) = [memory for memory in instruction.memory if memory.load]
-        if (
-            load.address.kind == INVARIANT
-            and not others
-            and not any(memory.store for memory in instruction.memory)
-            and load.address not in stored
-            and not figures.on_frame(kernel, instruction)
-            and (access.base is not None or access.index is not None or _is_variable(access.symbol))
-            and not instruction.branch
-        ):
-            chosen.append(load.instruction)
-    return sorted(set(chosen))
+    return [
+        load.instruction
+        for load in flow.loads
+        if load.instruction in candidates and load.address.kind == INVARIANT and load.address not in stored
+    ]
+
+
+def _may_be_invariant(kernel: KernelCode, instruction: Instruction, moving: AbstractSet[str]) -> bool:
+    """Return True for a single load, not of a constant or a spilled register, whose registers may stay as they are."""
+    loads = [access for access in instruction.memory if access.load]
+    if len(loads) != 1 or any(access.store for access in instruction.memory) or instruction.branch:
+        return False
+    (access,) = loads
+    roots = [register.root for register in (access.base, access.index) if register is not None]
+    variable = bool(roots) or _is_variable(access.symbol)
+    return variable and moving.isdisjoint(roots) and not figures.on_frame(kernel, instruction)
 
 
 def _loads_and_stores(kernel: KernelCode) -> bool:

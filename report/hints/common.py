@@ -14,6 +14,7 @@ from incc.models.throughput import port_bound
 from incc.report import types as t
 from incc.report.hints.advice import Advice
 from incc.report.verdict import chain_instructions
+from incc.support.recent import recent
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -59,11 +60,16 @@ def speedup(facts: KernelResult, after: Fraction | None) -> Fraction | None:
 
 def operations(kernel: KernelCode, *names: str) -> list[int]:
     """Return the instructions (indices) that do one of these operations (see `Isa.advice_class`)."""
-    return [
-        i
-        for i, instruction in enumerate(kernel.instructions)
-        if _advice_class(kernel.isa, instruction.mnemonic, instruction.text) in names
-    ]
+    of_class = _by_class(kernel)
+    return sorted([i for name in names for i in of_class.get(name, ())])
+
+
+@recent
+def _by_class(kernel: KernelCode) -> Mapping[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for i, instruction in enumerate(kernel.instructions):
+        found.setdefault(_advice_class(kernel.isa, instruction.mnemonic, instruction.text), []).append(i)
+    return found
 
 
 @lru_cache(maxsize=1 << 14)
@@ -71,6 +77,7 @@ def _advice_class(instruction_set: str, mnemonic: str, text: str) -> str:
     return isa(instruction_set).advice_class(mnemonic, text)
 
 
+@recent
 def written_roots(kernel: KernelCode) -> frozenset[str]:
     """Return the registers that a kernel writes."""
     return frozenset(
@@ -129,7 +136,8 @@ def waits_for_results(facts: KernelResult) -> bool:
     )
 
 
-def counting(kernel: KernelCode) -> list[int]:
+@recent
+def counting(kernel: KernelCode) -> Sequence[int]:
     """Return the instructions of a loop that only count and jump back."""
     closing = len(kernel.instructions) - 1
     return [
@@ -167,7 +175,8 @@ def bound_without(facts: KernelResult, left_out: Collection[int], instead: Seque
     return max(on_ports, Fraction(slots, bound.issue_width), *map(Fraction, units.values()))
 
 
-def calls(kernel: KernelCode) -> list[int]:
+@recent
+def calls(kernel: KernelCode) -> Sequence[int]:
     """Return the instructions (indices) that call functions, whose time is unknown."""
     return [i for i, instruction in enumerate(kernel.instructions) if instruction.branch == "call"]
 
@@ -177,12 +186,14 @@ def callee(kernel: KernelCode, i: int) -> str:
     return kernel.instructions[i].target.partition("@")[0]
 
 
-def inner_branches(kernel: KernelCode) -> list[int]:
+@recent
+def inner_branches(kernel: KernelCode) -> Sequence[int]:
     """Return the conditional branches on the path, without the one that closes the loop."""
     return [i for i, instruction in enumerate(kernel.instructions[:-1]) if instruction.branch == "conditional"]
 
 
-def steps(kernel: KernelCode) -> dict[str, int]:
+@recent
+def steps(kernel: KernelCode) -> Mapping[str, int]:
     """Return the step per iteration of registers that only change by constants; 0 for invariant registers."""
     written = written_roots(kernel)
     steps_of: dict[str, int] = {}
