@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from incc.core import known
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
@@ -76,17 +76,85 @@ def analyze_units(units: Sequence[Unit], settings: Settings) -> t.AnalysisReport
     return analyze_for_cores([(unit, [settings]) for unit in units])
 
 
-def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]]) -> t.AnalysisReport:
+def analyze_for_cores(tasks: Sequence[tuple[Unit, Sequence[Settings]]], jobs: int = 1) -> t.AnalysisReport:
     """Analyse each unit with each of its settings, such as one for each core, and return the report.
 
-    Raises AnalysisError.
+    At most `jobs` processes share the functions of a large unit. Raises AnalysisError.
     """
-    return report_of(
-        result
+    return build_report(
+        report
         for unit, settings in tasks
         for number, of_core in enumerate(settings)
-        for result in analyses(unit, of_core, again=number > 0)
+        for report in _unit_reports(unit, of_core, number > 0, jobs)
     )
+
+
+def _unit_reports(unit: Unit, settings: Settings, again: bool, jobs: int) -> list[t.UnitReport]:
+    shared = _shared(unit, settings, jobs) if jobs > 1 else None
+    return [shared] if shared else [unit_report(result) for result in analyses(unit, settings, again)]
+
+
+LEAST_SHARED = 64
+"""The least loops that processes share. To start these takes as long as the analysis of some loops."""
+
+
+def _shared(unit: Unit, settings: Settings, jobs: int) -> t.UnitReport | None:
+    """Return the report on assembly whose functions several processes share, None for another unit or a small one.
+
+    What is said of a loop depends on the loops of its function alone, except for what the unit's source says.
+    """
+    scope, kernel = settings.scope, settings.kernel
+    plain = Scope(marks=scope.marks, system_headers=scope.system_headers, trust_includes=scope.trust_includes)
+    others = settings.core.lacking or settings.report.measure or settings.report.control_flow
+    if scope != plain or unit.source or unit.marks or others:
+        return None
+    choice = model_of(unit, settings)
+    read = _read_unit(unit, settings, choice)
+    regions = read.selection.regions
+    of_function: dict[str, list[int]] = {}
+    for number, region in enumerate(regions):
+        of_function.setdefault(region.function, []).append(number)
+    if len(regions) < LEAST_SHARED or len(of_function) < jobs:
+        return None
+    if len(regions) > MOST_WITH_WHAT_IFS and kernel.what_ifs and not kernel.changes:
+        settings = replace(settings, kernel=replace(kernel, what_ifs=False))
+        read = replace(read, unit=replace(read.unit, notes=(*read.unit.notes, no_what_ifs())))
+
+    def analysed(functions: Sequence[str]) -> tuple[t.UnitReport, set[str]]:
+        wanted = WantedKernels(frozenset(functions), None)
+        result = analyze_marked(unit, settings, None, choice, wanted, read)
+        assert result is not None
+        return unit_report(result), _lacking(choice.model, [each.kernel for each in result.results])
+
+    from incc.support.workers import in_order
+
+    shares = _shares({name: sum(len(regions[n].lines) for n in numbers) for name, numbers in of_function.items()}, jobs)
+    done = [*in_order(analysed, shares, jobs, lambda share, _: analysed(share))]
+    kernels: dict[int, t.KernelReport] = {}
+    left_out = [*read.selection.left_out]
+    lacking: set[str] = set()
+    for share, (report, forms) in zip(shares, done, strict=True):
+        kernels |= zip(sorted(n for name in share for n in of_function[name]), report.kernels, strict=True)
+        left_out += report.left_out[len(read.selection.left_out) :]
+        lacking |= forms
+    first, _ = done[0]
+    return replace(
+        first,
+        model=replace(first.model, version=_with_borrowed(choice.model, lacking)[0].version),
+        kernels=[kernels[n] for n in range(len(regions))],
+        left_out=left_out,
+    )
+
+
+def _shares(work: Mapping[str, int], count: int) -> list[list[str]]:
+    """Return the names in shares with about the same amount of work: the largest go first, to the least share."""
+    shares: list[list[str]] = [[] for _ in range(count)]
+    amounts = [0] * count
+    for name in sorted(work, key=lambda name: -work[name]):
+        least = amounts.index(min(amounts))
+        shares[least].append(name)
+        amounts[least] += work[name]
+    return shares
 
 
 def report_of(results: Iterable[UnitResult]) -> t.AnalysisReport:
@@ -153,7 +221,12 @@ class WantedKernels(msgspec.Struct, frozen=True):
     """The kernels to analyse with all details, and the functions that they are in."""
 
     functions: frozenset[str]
-    kernel_ids: frozenset[str]
+    kernel_ids: frozenset[str] | None
+    """None for all kernels of the functions."""
+
+    def detailed(self, ids: Iterable[str]) -> list[bool] | None:
+        """Return whether the details of kernels with these identities are wanted; None if those of all are."""
+        return None if self.kernel_ids is None else [id in self.kernel_ids for id in ids]
 
 
 class ChosenModel(msgspec.Struct, frozen=True):
@@ -405,12 +478,32 @@ def analyze_unit(unit: Unit, settings: Settings) -> UnitResult:
     return result
 
 
+class _Read(msgspec.Struct, frozen=True):
+    """A unit's code as it was read."""
+
+    unit: Unit
+    """The unit, with its assembly in GNU as' syntax."""
+    parsed: Assembly
+    selection: Selection
+    """The regions to analyse."""
+
+
+def _read_unit(unit: Unit, settings: Settings, choice: ChosenModel) -> _Read:
+    """Read the assembly of a unit and select its regions. Raises AnalysisError."""
+    unit = with_trust(unit, settings.scope)
+    if settings.scope.regions != "llvm-mca":
+        unit = in_gnu_syntax(unit)
+    parsed = read_assembly(unit, choice.model.isa)
+    return _Read(unit, parsed, _within_limits(select(unit, parsed, settings.scope), settings))
+
+
 def analyze_marked(
     unit: Unit,
     settings: Settings,
     marks: Sequence[Mark] | None,
     choice: ChosenModel | None = None,
     wanted: WantedKernels | None = None,
+    read: _Read | None = None,
 ) -> UnitResult | None:
     """Analyse the code that the marks select, or everything if they are None.
 
@@ -420,17 +513,14 @@ def analyze_marked(
         marks: The marks in its source.
         choice: The machine model; None to choose it.
         wanted: The kernels to analyse; None for all.
+        read: The unit's code, if it has been read.
 
     Returns:
         The result; None if there are marks but none of them, such as those of headers, concerns this unit.
     """
     choice = choice or model_of(unit, settings)
     given = unit
-    unit = with_trust(unit, settings.scope)
-    if settings.scope.regions != "llvm-mca":
-        unit = in_gnu_syntax(unit)
-    parsed = read_assembly(unit, choice.model.isa)
-    selection = _within_limits(select(unit, parsed, settings.scope), settings)
+    unit, parsed, selection = astuple(read or _read_unit(unit, settings, choice))
     marked = None
     if marks is not None:
         from incc.report.source.marks import choose_marked
@@ -442,7 +532,7 @@ def analyze_marked(
     details = None
     if wanted is not None:
         selection = _filtered(selection, [region.function in wanted.functions for region in selection.regions])
-        details = [id in wanted.kernel_ids for id in region_ids(selection.regions, selection.all_regions)]
+        details = wanted.detailed(region_ids(selection.regions, selection.all_regions))
     regions = selection.regions
     code = _kept(given, settings, len(regions)) if marks is None else ""
     if code:
@@ -652,9 +742,8 @@ def _lacking(model: MachineModel, kernels: Sequence[KernelCode]) -> set[str]:
         raise AnalysisError(str(error)) from error
 
 
-def _with_borrowed(model: MachineModel, kernels: Sequence[KernelCode]) -> tuple[MachineModel, dict[str, str]]:
-    """Add figures of related cores for instructions that the model lacks; also return whose they are, by form."""
-    lacking = _lacking(model, kernels)
+def _with_borrowed(model: MachineModel, lacking: Set[str]) -> tuple[MachineModel, dict[str, str]]:
+    """Add figures of related cores for forms that the model lacks; also return whose they are, by form."""
     if not lacking:
         return model, {}
     from incc.models.borrowed import with_borrowed
@@ -714,7 +803,7 @@ def analyze_object(
     details = None
     if wanted is not None:
         code = code.where(wanted.functions.__contains__)
-        details = [id in wanted.kernel_ids for id in kernel_ids(code.kernels)]
+        details = wanted.detailed(kernel_ids(code.kernels))
     kept = ""
     if settings.later and part is None:
         data = source
@@ -888,7 +977,7 @@ def analyze_kernels(
     model = choice.model
     borrowed: Mapping[str, str] = {}
     if not settings.core.lacking:
-        model, borrowed = _with_borrowed(choice.model, kernels)
+        model, borrowed = _with_borrowed(choice.model, _lacking(choice.model, kernels))
     of_kernel = settings.kernel
     if settings.report.measure:
         of_kernel = replace(of_kernel, arrays="aligned")  # as the arrays of the measurement are

@@ -374,8 +374,10 @@ def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
         return source.code.report(cores)
     if source.compiled is not None:
         return analyze_for_cores([(source.compiled, [with_likely_regions(source.compiled, core) for core in cores])])
+    from incc.support.workers import cpus
+
     unit = Unit(assembly=source.text, assembly_file=source.name, notes=source.notes)
-    return analyze_for_cores([(unit, cores)])
+    return analyze_for_cores([(unit, cores)], cpus())
 
 
 def _has_function(unit: t.UnitReport) -> bool:
