@@ -1,4 +1,4 @@
-"""What probes in programs cost, and how well they measure: `bench/probes.py [--compiler NAME …]`.
+"""Costs and accuracy of probes in programs: `bench/probes.py [--compiler NAME …]`.
 
 The loops of probes_kernels.c, whose data are in L1, are built by each compiler with `-O3 -march=native -ffast-math`,
 with probes and without. Printed are for each loop its iterations per entry, and cycles per iteration: from the probes,

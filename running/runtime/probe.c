@@ -150,7 +150,7 @@ struct Record {
   uint64_t Lost; ///< samples without an exit: exceptions, longjmp, inner calls of the same function
   uint64_t Disturbed; ///< samples that are left out, because another process may have run meanwhile
   uint64_t Weights, WeightSquares;
-  uint64_t Ticks; ///< the weighted sum over all buckets
+  uint64_t Ticks;                                  ///< the weighted sum over all buckets
   unsigned __int128 TickSquares, IterationSquares; ///< sums of weight times square
   uint64_t Last;                                   ///< entries when the last sample began
   // Of the sample that is running.
