@@ -30,6 +30,7 @@ from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, Sampl
 from incc.ranking.kernels import Seen, loops_of, whole
 from incc.report.source.demangle import demangle
 from incc.report.source.demangle import replace as demangled
+from incc.report.wording import counted
 
 _WORTH_NAMING = 0.05
 """The share of a profile from which on a file without kernels is named: its reports may be missing."""
@@ -234,6 +235,11 @@ class _Weighing:
 
     def _sample(self, profile: Told, sample: Sample, amount: float) -> None:
         of_function = self.by_symbol.get(sample.symbol, [])
+        if sample.kernel:
+            seen = self.kernels
+            of_loop = [n for n in of_function if seen[n].kernel.kernel_id == sample.kernel]
+            self._divide([n for n in of_loop if seen[n].unit.source == sample.source], amount, "code")
+            return
         if sample.line:
             if sample.file:
                 path = self.paths.find(whole(profile.folder, sample.file))
@@ -461,6 +467,8 @@ def _text(profile: Told, total: float) -> str:
     if profile.unit == SAMPLES:
         if profile.kind in ("perf-report", "list"):
             return "percentages of the time"
+        if profile.kind == "incc-run":
+            return f"cycles of {counted(len(profile.samples), 'loop')}"
         return f"{len(profile.samples) or f'{total:.0f}'} samples"
     if profile.lines:
         files = len({line.file for line in profile.lines})

@@ -216,8 +216,11 @@ def _analysed(
             try:
                 result = analyze_unit(unit, with_values(settings, {"scope.functions": functions}))
                 report = report_of([result]).units[0]
-            except AnalysisError as error:
-                notes.append(f"{stored.source or module}: its loops are not analysed: {error}")
+            except Exception as error:  # what was measured must be printed
+                if os.environ.get("INCC_DEBUG"):
+                    raise
+                text = " ".join(str(error).split())[:200]
+                notes.append(f"{stored.source or module}: its loops are not analysed: {text}")
                 continue
             of_kernel = {kernel.kernel_id: kernel for kernel in report.kernels}
             for identity, each in zip(result.kernel_ids, result.results, strict=True):

@@ -44,6 +44,10 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """The source file; "" for the function's."""
     line: int = 0
     """The source line; 0 if unknown."""
+    kernel: str = ""
+    """The identity of the loop in the report of its unit; "" if unknown."""
+    source: str = ""
+    """The source of that unit, as its command names it."""
 
 
 class FunctionListing(msgspec.Struct, frozen=True):

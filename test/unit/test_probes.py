@@ -243,6 +243,29 @@ def test_incc_run_keeps_output_and_status(tmp_path: pathlib.Path) -> None:
     assert {loop["function_name"] for loop in report["loops"]} >= {"up", "find", "list"}
 
 
+def time_of(kernel: str, times: dict[str, float]) -> float:
+    return times[kernel] / sum(times.values())
+
+
+def test_a_ranking_takes_the_time_of_loops_from_a_run(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "reports").mkdir()
+    variables = environment(
+        XDG_DATA_HOME=str(tmp_path), INCC_ANALYZE="1", INCC_OUTPUT=str(tmp_path / "reports"), INCC_MCPU="znver4"
+    )
+    (tmp_path / "program.c").write_text(PROGRAM)
+    command = ["incc", "gcc", "--analyze-probe", "-O2", "program.c", "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, env=variables, check=True)
+    assert run(tmp_path, "-o", "run.json", "--json", "--", "./program").returncode == 3
+    rank = ["incc-report", "reports", "--hot=run.json", "--json"]
+    done = subprocess.run(rank, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True)
+    ranking = json.loads(done.stdout)
+    loops = json.loads((tmp_path / "run.json").read_bytes())["loops"]
+    times = {loop["kernel_id"]: loop["cycles"] * loop["iterations"] for loop in loops}
+    shares = {row["kernel_id"]: row["weight"]["share"] for row in ranking["rows"]}
+    for kernel in ("up/loop1", "down/loop1", "find/loop1", "list/loop1"):
+        assert shares[kernel] == pytest.approx(time_of(kernel, times), abs=1e-3)
+
+
 def test_incc_run_reports_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
     missing = run(tmp_path, "--", "./none")
     assert (missing.returncode, missing.stderr) == (127, "incc-run: error: ./none: No such file or directory\n")

@@ -203,7 +203,7 @@ def test_a_list(tmp_path: Path) -> None:
         (b"\x81rforpl\xff\0", "llvm-profdata merge"),
         (b"adcg*21B\0", "gcov --json-format"),
         (b"\0\1\2", "binary"),
-        (b"{}", "JSON, but neither from gcov nor from llvm-cov"),
+        (b"{}", "JSON, but not from gcov, llvm-cov export or incc-run"),
         (b'{"gcc_version": "12", "files": [', "truncated"),
         (b'{"gcc_version": "12", "files": []}', "current_working_directory"),
         (b'{"type": "llvm.coverage.json.export", "data": [{"files": []}]}', "no counts"),
