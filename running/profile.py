@@ -14,7 +14,7 @@ from incc.running.insertion import LoopDescription
 from incc.support.errors import AnalysisError
 
 _PAGE = 4096
-_HEADER = struct.Struct("<8s6QQ2Q3Q2Q8x1024s")
+_HEADER = struct.Struct("<8s6QQ2Q3Q3Q1024s")
 _PART = struct.Struct("<8s3Q")
 _THREAD = struct.Struct("<4Q64x")
 _LOOP = struct.Struct("<qQQQ96x")
@@ -113,8 +113,8 @@ def read_profile(path: str) -> ProgramProfile:
             data = memory[:]
     header = _HEADER.unpack_from(data)
     magic, _, process, start, end, _, time, additions, first, last, _, sampled, counted = header[:13]
-    start_clock, end_clock, program = header[13:]
-    if magic != b"inccprb1":
+    start_clock, end_clock, record_size, program = header[13:]
+    if magic != b"inccprb1" or record_size != _RECORD_SIZE:
         raise ProfileError(f"{path}: error: not a profile of a program with probes, or one of another version of incc")
     rates = [additions / ticks for ticks in (first, last) if ticks]
     return ProgramProfile(

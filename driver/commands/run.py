@@ -53,6 +53,7 @@ COMMAND = Command(
             Option("-o FILE", "text", "write the report to FILE (default: standard error)", "", aliases=("--output",),
                    into="output"),
             *shared.formats("text", "json", help="report format"),
+            shared.HTML,
             Option("--profiles FOLDER", "text", "keep the profiles of the processes in FOLDER, or read them there", ""),
             shared.mcpu("core of the predictions (default: the host)"),
             shared.MODEL_PATH,
@@ -240,7 +241,7 @@ def _section(module: str) -> bytes:
 
 def _deliver(options: argparse.Namespace, report: RunReport) -> int:
     """Write the report and return 0, or the status for a report that cannot be written."""
-    from incc.views.running import lines
+    from incc.views.running.text import lines
 
     top = options.top or TOP
 
@@ -251,6 +252,10 @@ def _deliver(options: argparse.Namespace, report: RunReport) -> int:
 
         return "".join(f"{line}\n" for line in lines(report, Layout(width, colour), top))
 
+    if options.html:
+        from incc.views.running.page import page
+
+        write_rendered(None if options.html == "-" else options.html, lambda width, colour: page(report))
     if options.output:
         write_rendered(options.output, render)
     else:

@@ -121,7 +121,7 @@ struct Header {
   uint64_t SampledTicks;         ///< of an entry and an exit that are a sample
   uint64_t CountedTicks;         ///< of 1,024 entries and exits that are none
   uint64_t StartClock, EndClock; ///< nanoseconds of a clock that only runs forward
-  uint64_t Reserved[1];
+  uint64_t RecordSize;           ///< tells versions of the format apart
   char Program[1024];
 };
 
@@ -676,6 +676,7 @@ static int openFile(const char *In) {
   if (Made) {
     New->End = Page;
     New->Process = (uint64_t)getpid();
+    New->RecordSize = sizeof(struct Record);
     New->StartTicks = now();
     New->StartClock = nanoseconds(CLOCK_MONOTONIC);
     New->StartTime = nanoseconds(CLOCK_REALTIME);

@@ -236,6 +236,11 @@ def test_incc_run_keeps_output_and_status(tmp_path: pathlib.Path) -> None:
     assert (done.returncode, done.stdout) == plain(tmp_path, "gcc", "-O2")
     assert "1 process with probes" in done.stderr
     assert "predicted for znver4" in done.stderr
+    page = run(tmp_path, "--html=run.html", "--mcpu=znver4", "--", program)
+    assert page.returncode == 3
+    text = (tmp_path / "run.html").read_text()
+    for part in ("up/loop1", "list/loop1", "predicted", "unexplained", "measured", "Entries by their number"):
+        assert part in text
     again = run(tmp_path, "-o", "run.json", "--json", "--mcpu=znver4", "--", program)
     assert (again.returncode, again.stderr) == (3, "")
     report = json.loads((tmp_path / "run.json").read_bytes())

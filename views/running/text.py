@@ -13,7 +13,7 @@ from incc.views.table import Table, number_column, row, text_column, text_lines
 DETAILED = 0.02
 """The share of the time from which on a loop's cycles are explained in lines of their own."""
 
-_PARTS = {
+PARTS = {
     "places": "places of arrays",
     "entry": "exit",
     "data": "data beyond L1",
@@ -28,10 +28,13 @@ def lines(report: RunReport, layout: Layout, top: int) -> Iterator[str]:
         layout: the width and the colours.
         top: the most loops.
     """
-    yield from _header(report, layout)
+    if report.command:
+        yield layout.paint(harmless(" ".join(report.command), False), BOLD)
+    for fact in header(report):
+        yield from _wrapped(fact, layout)
     if report.loops:
         yield ""
-        yield from text_lines(_table(report, top), layout)
+        yield from text_lines(loop_table(report, top), layout)
         if len(report.loops) > top:
             yield f"and {counted(len(report.loops) - top, 'loop')} more; --top={len(report.loops)} shows all"
     for loop in report.loops[:top]:
@@ -42,9 +45,8 @@ def lines(report: RunReport, layout: Layout, top: int) -> Iterator[str]:
         yield from _wrapped(f"note: {note}", layout)
 
 
-def _header(report: RunReport, layout: Layout) -> Iterator[str]:
-    if report.command:
-        yield layout.paint(harmless(" ".join(report.command), False), BOLD)
+def header(report: RunReport) -> Iterator[str]:
+    """Yield sentences on the run."""
     facts = []
     if report.processes:
         facts.append(f"{counted(report.processes, 'process', 'processes')} with probes")
@@ -57,38 +59,40 @@ def _header(report: RunReport, layout: Layout) -> Iterator[str]:
             f"an entry costs {report.unsampled_cost:.1f} cycles, as a sample {report.sampled_cost:.0f} (subtracted)"
         )
     if facts:
-        yield from _wrapped("; ".join(facts), layout)
+        yield "; ".join(facts)
     if report.without_probes:
-        yield from _wrapped(f"{counted(len(report.without_probes), 'loop')} without probes (--json lists them)", layout)
+        yield f"{counted(len(report.without_probes), 'loop')} without probes (--json lists them)"
 
 
-def _table(report: RunReport, top: int) -> Table:
+def loop_table(report: RunReport, top: int) -> Table:
+    """Return the table of the loops that took longest."""
     columns = [
-        number_column("share"),
-        text_column("loop", "", 40, 16, priority=2),
-        text_column("place", "", 24, 12, priority=1, keep_end=True),
-        number_column("entries"),
-        number_column("iterations"),
-        number_column("cycles/entry"),
-        number_column("/iteration"),
-        number_column("predicted"),
-        text_column("largest part", "", 24, 10, priority=0, optional=True),
+        number_column("share", "Share of the processor time, with called functions"),
+        text_column("loop", "Function, and the loop's number in it", 40, 16, priority=2),
+        text_column("place", "Place in the source", 24, 12, priority=1, keep_end=True),
+        number_column("entries", "How often the loop was entered"),
+        number_column("iterations", "Mean iterations per entry; *: the loop counts them"),
+        number_column("cycles/entry", "Mean core cycles from entry to exit", optional=True, priority=1),
+        number_column("/iteration", "Mean core cycles per iteration, with the standard error"),
+        number_column("predicted", "Cycles per iteration of endless iterations with data in L1"),
+        text_column("largest part", "Largest part of the difference", 24, 10, priority=0, optional=True),
     ]
     return Table(columns, [row(*_cells(loop)) for loop in report.loops[:top]])
 
 
 def _cells(loop: LoopRun) -> Iterator[str]:
     yield f"{loop.share:.1%}" if loop.share is not None else ""
-    yield f"{loop.function_name}/{loop.kernel_id.rpartition('/')[2]}"
-    yield _place(loop)
+    yield loop_name(loop)
+    yield place_of(loop)
     yield f"{loop.entries:,}"
-    yield f"{loop.iterations / loop.entries:,.4g}{'*' if loop.counted else ''}"
+    iterations = loop.iterations / loop.entries
+    yield f"{f'{iterations:,.0f}' if iterations >= 1000 else f'{iterations:.4g}'}{'*' if loop.counted else ''}"
     yield f"{loop.cycles * loop.iterations / loop.entries:,.0f}" if loop.cycles is not None else ""
     yield _cycles(loop)
     yield f"{loop.predicted:.2f}" if loop.predicted is not None else ""
     part = loop.parts[0] if loop.parts else None
     if part and (loop.unexplained is None or abs(part.cycles) >= abs(loop.unexplained)):
-        yield f"{_PARTS[part.kind]} {part.cycles:+.2f}"
+        yield f"{PARTS[part.kind]} {part.cycles:+.2f}"
     elif loop.calls:
         yield f"calls {loop.calls[0]}"
     elif loop.unexplained is not None:
@@ -103,18 +107,23 @@ def _cycles(loop: LoopRun) -> str:
     return f"{loop.cycles:.2f}" + (f" ± {loop.cycles_error:.2f}" if loop.cycles_error >= 0.005 else "")
 
 
-def _place(loop: LoopRun) -> str:
+def loop_name(loop: LoopRun) -> str:
+    """Return the name of a loop for people: its function and its number there."""
+    return f"{loop.function_name}/{loop.kernel_id.rpartition('/')[2]}"
+
+
+def place_of(loop: LoopRun) -> str:
+    """Return a loop's place in the source."""
     return f"{loop.source.file}:{loop.source.line}" if loop.source else loop.unit
 
 
 def _details(loop: LoopRun, layout: Layout) -> Iterator[str]:
     assert loop.cycles is not None
     assert loop.predicted is not None
-    name = f"{loop.function_name}/{loop.kernel_id.rpartition('/')[2]}"
-    yield layout.paint(f"{name} ({_place(loop)})", BOLD)
+    yield layout.paint(f"{loop_name(loop)} ({place_of(loop)})", BOLD)
     yield f"  {loop.predicted:8.2f}  predicted for {loop.core}: endless iterations, data in L1"
     for part in loop.parts:
-        yield f"  {part.cycles:+8.2f}  {_PARTS[part.kind]}: {part.text}"
+        yield f"  {part.cycles:+8.2f}  {PARTS[part.kind]}: {part.text}"
     if loop.unexplained is not None:
         called = f" and calls of {', '.join(loop.calls[:3])}" if loop.calls else ""
         yield f"  {loop.unexplained:+8.2f}  unexplained{called}"
@@ -122,11 +131,12 @@ def _details(loop: LoopRun, layout: Layout) -> Iterator[str]:
     yield from _wrapped(f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.", layout, "  ")
     for cause in loop.possible:
         yield from _wrapped(f"Possible: {cause}.", layout, "  ")
-    for note in _notes(loop):
+    for note in loop_notes(loop):
         yield from _wrapped(note, layout, "  ")
 
 
-def _notes(loop: LoopRun) -> Iterator[str]:
+def loop_notes(loop: LoopRun) -> Iterator[str]:
+    """Yield the notes on a loop."""
     if loop.at_least:
         yield "The prediction is a lower bound: some of the loop's work is not counted."
     if loop.counted:

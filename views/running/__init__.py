@@ -1,0 +1,1 @@
+"""Views of the report on a run of a program with probes."""

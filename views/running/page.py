@@ -1,0 +1,85 @@
+"""The page of the report on a run of a program with probes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from incc.report.runs import LoopRun, RunReport
+from incc.views.html import templates
+from incc.views.running.text import PARTS, header, loop_name, loop_notes, loop_table, place_of
+from incc.views.table import select
+
+_WIDTH = 560
+"""Pixels of the longest bar."""
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """A row of a drawing: a part of the cycles of a loop."""
+
+    label: str
+    cycles: str
+    kind: str
+    left: float
+    """Pixels."""
+    width: float
+    text: str = ""
+
+
+def page(report: RunReport) -> str:
+    """Return a self-contained page."""
+    detailed = [loop for loop in report.loops if loop.cycles is not None and loop.predicted is not None]
+    return templates.render(
+        "running/page.html.j2",
+        title="incc-run",
+        heading=" ".join(report.command) or "Profiles of programs with probes",
+        facts=list(header(report)),
+        table=select(loop_table(report, len(report.loops))),
+        loops=[
+            {
+                "name": loop_name(loop),
+                "place": place_of(loop),
+                "bars": list(_bars(loop)),
+                "verdict": f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.",
+                "notes": [*(f"Possible: {cause}." for cause in loop.possible), *loop_notes(loop)],
+                "trips": _trips(loop),
+            }
+            for loop in detailed
+        ],
+        notes=[*report.notes, *(f"no probes: {text}" for text in report.without_probes)],
+    )
+
+
+def _bars(loop: LoopRun) -> Iterator[Bar]:
+    """Yield the predicted cycles, each part where the one before ends, and the measured cycles."""
+    assert loop.cycles is not None
+    assert loop.predicted is not None
+    steps: list[tuple[str, float, str, str]] = [
+        (PARTS[part.kind], part.cycles, part.kind, part.text) for part in loop.parts
+    ]
+    if loop.unexplained is not None:
+        called = f"with calls of {', '.join(loop.calls[:3])}" if loop.calls else ""
+        steps.append(("unexplained", loop.unexplained, "unexplained", called))
+    ends = [loop.predicted]
+    for _, cycles, _, _ in steps:
+        ends.append(ends[-1] + cycles)
+    most = max(*ends, loop.cycles, 1e-9)
+    scale = _WIDTH / most
+    yield Bar("predicted", f"{loop.predicted:.2f}", "predicted", 0, loop.predicted * scale, f"for {loop.core}, in L1")
+    for (label, cycles, kind, text), before, after in zip(steps, ends, ends[1:], strict=False):
+        left = max(min(before, after), 0)
+        yield Bar(label, f"{cycles:+.2f}", kind, left * scale, abs(after - before) * scale, text)
+    yield Bar("measured", f"{loop.cycles:.2f}", "measured", 0, loop.cycles * scale)
+
+
+def _trips(loop: LoopRun) -> list[dict[str, object]]:
+    """Return the entries by their number of iterations, with the share of all entries."""
+    return [
+        {
+            "iterations": f"{trip.least:,}" if trip.least == trip.most else f"{trip.least:,} to {trip.most:,}",
+            "share": trip.entries / loop.entries,
+            "cycles": f"{trip.cycles:,.2f}",
+        }
+        for trip in loop.trips
+    ]
