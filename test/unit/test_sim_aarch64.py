@@ -118,14 +118,49 @@ def test_an_updated_address_does_not_wait_for_the_load(core: str, load: str) -> 
 
 @pytest.mark.parametrize(
     "core",
-    ["neoverse-n1", "neoverse-n2", "neoverse-v1", "neoverse-v2", "thunderx2t99", "ampere1", "a64fx", "cortex-a72"],
+    [
+        "neoverse-n1",
+        "neoverse-n2",
+        "neoverse-v1",
+        "neoverse-v2",
+        "thunderx2t99",
+        "ampere1",
+        "a64fx",
+        "cortex-a72",
+    ],
 )
-@pytest.mark.parametrize("load", ["ldp x1, x2, [x1]", "ldr x1, [x1, x3]", "ldrsw x1, [x1, w3, sxtw]"])
+@pytest.mark.parametrize(
+    "load", ["ldp x1, x2, [x1]", "ldpsw x1, x2, [x1]", "ldr x1, [x1, x3]", "ldrsw x1, [x1, w3, sxtw]"]
+)
 def test_chains_of_loads_take_their_latency_with_all_their_uops(core: str, load: str) -> None:
     """Neither a pair's other half nor the arithmetic of an address comes on top of the latency of the instruction."""
     walk = bound(core, load, "add x0, x0, x2")
     latency = analyze(walk).latency_bound
     assert 4 <= latency <= simulate(walk).cycles_per_iteration < latency + Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("core", "divisions", "expected"),
+    [
+        # The lowest throughput in the guides: 1/7, 2/9, 8/9 and 1/20 a cycle; 2/7 on the V2.
+        ("neoverse-v1", ["fdiv v{0}.2d, v8.2d, v9.2d"], 7),
+        ("neoverse-v1", ["fdiv v{0}.4s, v8.4s, v9.4s"], 4.5),
+        ("neoverse-v1", ["fdiv s{0}, s8, s9"], 1),
+        ("neoverse-v1", ["sdiv x{0}, x8, x9"], 20),
+        ("neoverse-v2", ["fdiv d{0}, d8, d9"], 3.5),
+    ],
+)
+def test_divisions_block_their_pipeline(core: str, divisions: list[str], expected: float) -> None:
+    loop = [line.format(n) for n in range(2, 6) for line in divisions]
+    assert float(cycles(core, *loop, "cmp x20, x21")) / 4 == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("chain", "expected"),
+    [("fadd d0, d0, d1", 3), ("fmul d0, d0, d1", 4), ("fmadd d0, d0, d1, d2", 7), ("fmadd d0, d1, d2, d0", 3)],
+)
+def test_the_cortex_a72_has_its_own_latencies(chain: str, expected: int) -> None:
+    assert cycles("cortex-a72", chain, "subs x0, x0, #1") == expected
 
 
 def test_the_a64fx_writes_a_store_or_starts_loads() -> None:

@@ -19,6 +19,7 @@
 #include "program_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 using namespace incc;
@@ -212,8 +213,13 @@ void ProgramBuilder::connectLoads(const std::vector<int32_t> &Loaded) {
     int32_t Latency = longestLatency(K, Current, V);
     for (int32_t In = K.InputStart[V]; In < K.InputStart[V + 1]; ++In)
       readInput(Loads[N], sourceOf(In), latencyOf(In) - Latency);
+    // The latency of a single access is that of all its µops, of which only as many start in a
+    // cycle as there are ports.
+    size_t Earlier = N - std::min(N, Loaded.size() - 1);
+    bool IsOne = K.MemoryOfValue[V] >= 0 && K.MemoryElements[K.MemoryOfValue[V]] == 1;
+    auto Waits = static_cast<int32_t>(Earlier) / std::popcount(To.Uops[Loads[N]].Ports);
     if (!Renamed[V])
-      feed(Loads[N], V, Latency);
+      feed(Loads[N], V, Latency - (IsOne ? Waits : 0));
     if (K.LineCrossingCycles > 0) {
       To.Uops[Loads[N]].Crossings = Lines.Expected[V];
       To.Uops[Loads[N]].CrossingPattern = Lines.Pattern[V];
