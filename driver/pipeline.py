@@ -263,13 +263,13 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str], code_i
     if mcpu and mcpu != "native":
         cpu = find_cpu(mcpu, model_path, levels=True)
         model = load(cpu.model or mcpu, model_path)
-        return ChosenModel(model, f"-mcpu={mcpu}{_nearest(cpu)}", _stand_in(mcpu, cpu))
+        return ChosenModel(model, f"-mcpu={mcpu}{_nearest(cpu)}", _substitute_note(mcpu, cpu))
     instead = note = ""
     if not mcpu and command_cpu and command_cpu != "native":
         cpu = find_cpu(command_cpu, model_path)
         if cpu.model:
             reason = f"the command's target, {command_cpu}{_nearest(cpu)}"
-            return ChosenModel(load(cpu.model, model_path), reason, _stand_in(command_cpu, cpu))
+            return ChosenModel(load(cpu.model, model_path), reason, _substitute_note(command_cpu, cpu))
         why = f" ({cpu.why})" if cpu.why else ""
         instead = f"; {command_cpu}, the command's target, has no model{why}"
         note = f"no model for the command's target, {command_cpu}{why}: analysed for the host, "
@@ -285,7 +285,7 @@ def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str], code_i
     if note:
         note += f"{host}{_nearest(cpu)}"
     else:
-        note = _stand_in(f"the host, {host}", cpu)
+        note = _substitute_note(f"the host, {host}", cpu)
     if recognised:
         recognised = f"; {recognised}"
     return ChosenModel(load(cpu.model, model_path), f"the host, {host}{recognised}{_nearest(cpu)}{instead}", note)
@@ -303,7 +303,7 @@ def _nearest(cpu: Cpu) -> str:
     return f"; the nearest model is that of {cpu.model}: {cpu.why}" if cpu.nearest else ""
 
 
-def _stand_in(name: str, cpu: Cpu) -> str:
+def _substitute_note(name: str, cpu: Cpu) -> str:
     """Return the note on a model that is only the nearest one."""
     return f"no model for {name}: analysed for {cpu.model}, the nearest ({cpu.why})" if cpu.nearest else ""
 

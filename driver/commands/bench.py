@@ -45,7 +45,7 @@ from incc.measuring.forms.target import MeasuredCore, features_of, features_of_h
 from incc.measuring.harness import Harness, LoopFailure, Unavailable, missing
 from incc.measuring.records import OtherRun, Records
 from incc.measuring.records import name as name_of
-from incc.measuring.stand_in import Simulated, simulated
+from incc.measuring.simulated import Simulated, simulated
 from incc.models.forms.shapes import by_key, title
 from incc.models.model import MachineModel
 from incc.models.notation import form_key

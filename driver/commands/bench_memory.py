@@ -22,7 +22,7 @@ from incc.measuring.streams import caches, study
 from incc.measuring.streams.aarch64 import scalable_bits
 from incc.measuring.streams.fit import Figures, Fit, fit, measured_at, rule_text
 from incc.measuring.streams.loops import LINE, NAMES, StreamLoop, inclusive, widths
-from incc.measuring.streams.stand_in import SimulatedStreams
+from incc.measuring.streams.simulated import SimulatedStreams
 from incc.models.memory import MemoryLevel, described
 from incc.models.model import MachineModel
 from incc.models.processors import host

@@ -30,7 +30,7 @@ from incc.measuring.pipeline.comparison import ComparedFinding
 from incc.measuring.pipeline.probing import ProbeBench
 from incc.measuring.ports.study import FormPorts
 from incc.measuring.records import OtherRun, Records
-from incc.measuring.stand_in import Simulated
+from incc.measuring.simulated import Simulated
 from incc.measuring.streams.fit import error_of
 from incc.models.check import ModelFinding, check
 from incc.models.loading import find_cpu, load, purge, search_places

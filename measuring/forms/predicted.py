@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from incc.measuring.forms.bench import CoreBench, FormVariant, loop_of
-from incc.measuring.stand_in import simulated
+from incc.measuring.simulated import simulated
 from incc.models.model import MachineModel
 from incc.models.notation import write_ports
 

@@ -14,7 +14,7 @@ import pytest
 from incc.driver.commands import bench
 from incc.measuring import harness
 from incc.measuring.harness import LoopFailure, MachineLoop, Measurement, Unavailable
-from incc.measuring.stand_in import Simulated
+from incc.measuring.simulated import Simulated
 from incc.models.loading import load
 
 FORMS = ["imul r64, r64", "vaddpd ymm, ymm, ymm", "vmulpd ymm, ymm, ymm", "vpermd ymm, ymm, ymm"]

@@ -30,7 +30,7 @@ from incc.measuring.pipeline import memory as probe_memory
 from incc.measuring.pipeline import window as probe_window
 from incc.measuring.pipeline.comparison import ComparedFinding, changed_fusion, changed_parameters, compare
 from incc.measuring.pipeline.probing import Finding, Measure, ProbeBench, ProbeFailure, flag, note, number, unknown
-from incc.measuring.stand_in import Simulated
+from incc.measuring.simulated import Simulated
 from incc.models.check import check
 from incc.models.loading import load, search_places
 from incc.models.model import MachineModel

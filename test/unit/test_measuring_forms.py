@@ -17,7 +17,7 @@ from incc.measuring.forms import operands, pairs
 from incc.measuring.forms import target as cores
 from incc.measuring.forms.predicted import figures, rows
 from incc.measuring.harness import LoopFailure, MachineLoop, Measurement
-from incc.measuring.stand_in import Simulated, simulated
+from incc.measuring.simulated import Simulated, simulated
 from incc.models.forms.shapes import by_key
 from incc.models.importers.measured import importer as measured
 from incc.models.loading import load

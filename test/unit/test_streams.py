@@ -21,7 +21,7 @@ from incc.measuring.records import Records
 from incc.measuring.streams import caches, cpuid, study
 from incc.measuring.streams.fit import core_times, error_of, fit
 from incc.measuring.streams.loops import NAMES, StreamLoop, loops
-from incc.measuring.streams.stand_in import SimulatedStreams
+from incc.measuring.streams.simulated import SimulatedStreams
 from incc.measuring.streams.study import HostStreams, Point, StreamTime
 from incc.models.loading import load
 from incc.models.memory import MemoryHierarchy, MemoryLevel, described, read, table_text, with_table
