@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.models.memory import MemoryLevel
 
-_LONGEST_STRUCTURE = 512
-"""Bytes of the longest step between structures; a longer one is taken to lead to another row."""
-
 _LEAST_VECTOR = 16
-"""Bytes of the shortest store of a vector."""
+"""Bytes of the shortest non-temporal store of a vector: MOVNTPS and MOVNTDQ of XMM registers (Intel, "Intel 64 and
+IA-32 Architectures Software Developer's Manual", volume 2), STNP of two D registers (Arm Architecture Reference Manual
+for A-profile, C7.2)."""
 
 
 def non_temporal_stores(facts: KernelResult, context: HintContext) -> t.Hint | None:
@@ -115,16 +114,14 @@ def partly_used_lines(facts: KernelResult, context: HintContext) -> t.Hint | Non
     worst = min(partly, key=lambda front: used[front])
     part = int(_used(facts, worst)), int(worst.lines * traffic.line)
     places = sorted({number for front in partly for number in front.instructions})
-    rows = abs(worst.step) >= _LONGEST_STRUCTURE
     return hint(
         "partly-used-lines",
         f"with data in memory, the loop uses {part[0]} of {part[1]} bytes that it fetches "
         f"({wording.places(facts.kernel, places)}), because addresses move by {abs(worst.step):,} bytes per iteration",
         {"instructions": places, "used": part[0], "fetched": part[1], "step": worst.step},
         None,
-        "interchange the loops, so that the inner one goes through neighbouring elements"
-        if rows
-        else "keep values that are used together in arrays of their own (a structure of arrays)",
+        "if an outer loop goes through neighbouring elements, interchange the loops; otherwise keep values that are "
+        "used together in arrays of their own (a structure of arrays)",
         gain=gain,
     )
 

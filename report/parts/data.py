@@ -131,10 +131,6 @@ def _stream(
     )
 
 
-_FEW = 8
-"""Streams that pass through at most a part of the sets, one divided by this, get a sentence."""
-
-
 def _thrashing(kernel: KernelCode, traffic: Traffic, memory: MemoryHierarchy) -> Iterator[str]:
     """Yield a sentence for each group of streams that share few sets of L1."""
     first = memory.levels[0]
@@ -153,7 +149,8 @@ def _thrashing(kernel: KernelCode, traffic: Traffic, memory: MemoryHierarchy) ->
     strided: dict[int, list[int]] = {}
     for front in traffic.fronts:
         used = sets.passed(front.step)
-        if abs(front.step) > memory.line and used * _FEW <= sets.number:
+        # So few sets hold no more lines than a single way of the cache.
+        if abs(front.step) > memory.line and used * sets.ways <= sets.number:
             strided.setdefault(abs(front.step), []).extend(front.instructions)
     for step, numbers in strided.items():
         used = sets.passed(step)

@@ -69,11 +69,11 @@ def test_rows_that_a_cache_holds_need_no_blocks(row: int, data: str) -> None:
     assert "blocks" not in hints(*rows(row), data=data)
 
 
-@pytest.mark.parametrize(("step", "change"), [(64, "structure of arrays"), (32768, "interchange the loops")])
-def test_lines_of_which_little_is_used(step: int, change: str) -> None:
+@pytest.mark.parametrize("step", [64, 32768])
+def test_lines_of_which_little_is_used(step: int) -> None:
     found = hints("vaddsd (%rdi), %xmm0, %xmm0", f"addq ${step}, %rdi")["partly-used-lines"]
     assert (found["evidence"]["used"], found["evidence"]["fetched"]) == (8, 64)
-    assert change in found["source_change"]
+    assert "interchange the loops; otherwise" in found["source_change"]
     assert found["gain"] == pytest.approx(5.9 / 2)  # then the additions limit the loop, 2 cycles each
 
 
