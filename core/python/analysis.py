@@ -19,6 +19,7 @@ from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode, with_values, with_vectors
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import UNKNOWN, BoundKernel
+from incc.models.memory import NAMES, level_of
 from incc.models.model import Form, MachineModel, ModelError
 
 if TYPE_CHECKING:
@@ -274,10 +275,16 @@ def _as_set(kernel: KernelCode, model: MachineModel, settings: KernelSettings) -
 def _unused_values(kernel: KernelCode, bound: BoundKernel, settings: KernelSettings) -> Iterator[str]:
     """Yield notes on values that the settings give and that the kernel does not use."""
     registers = isa(kernel.isa).debug_registers
+    others = {access.register.name for i in kernel.instructions for access in i.registers}
     for name, _ in settings.let:
-        if name in kernel.variables or name.lower() in bound.location_names:
+        if name in kernel.variables or (name.lower() in registers and name.lower() in bound.location_names):
             continue
-        if name.lower() in registers:
+        if name.lower() in others:
+            yield (
+                f"the value of {name.lower()} has no effect: values can be given for 64-bit integer registers such as "
+                f"{registers[0]}, and for variables"
+            )
+        elif name.lower() in registers:
             yield f"no instruction uses a 64-bit register {name.lower()}, whose value was given"
         else:
             yield (
@@ -304,6 +311,12 @@ def _data(
         size > last.size if isinstance(size, int) else size == "memory" for size in settings.data
     ):
         notes.append(f"the model of {model.name} describes no memory: predictions for {last.name} are too low for it")
+    if model.memory is not None:
+        names = [level.name for level in model.memory.levels]
+        for level in dict.fromkeys(each for each in settings.data if each in NAMES and each not in names):
+            instead = level_of([(each.name, each.size) for each in model.memory.levels], level)
+            if level != instead and level != "memory":
+                notes.append(f"the core has no {level}: the results for data in {level} are those for {instead}")
     return data_times(kernel, bound, model.memory, cycles, bounds, settings.cores)
 
 

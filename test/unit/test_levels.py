@@ -176,6 +176,24 @@ def test_values_of_registers_that_no_instruction_uses_are_noted(data: str) -> No
     assert "no instruction uses a 64-bit register r15, whose value was given" in kernel.notes
 
 
+@pytest.mark.parametrize("register", ["xmm0", "XMM1", "ecx"])
+def test_values_of_other_registers_are_refused_with_a_note(register: str) -> None:
+    text = loop("vmovsd (%rdi,%rax,8), %xmm0", "vaddsd %xmm0, %xmm1, %xmm1", "incl %ecx", "incq %rax")
+    (kernel,) = incc.analyze(text, mcpu="skylake-avx512", let={register: 8})
+    (note,) = [note for note in kernel.notes if "value" in note]
+    assert note.startswith(f"the value of {register.lower()} has no effect: values can be given for 64-bit integer")
+
+
+def test_a_level_that_the_core_lacks_is_named() -> None:
+    text = "\t.type f, %function\nf:\n.L1:\n\tldr d0, [x0], #8\n\tfadd d1, d1, d0\n\tcmp x0, x1\n\tb.ne .L1\n\tret\n"
+    notes = {data: incc.analyze(text, mcpu="a64fx", data=data)[0].notes for data in ("L3", "L2", "memory", "all")}
+    missing = {data: [note for note in found if "has no" in note] for data, found in notes.items()}
+    assert missing == {"L3": [_NO_L3], "L2": [], "memory": [], "all": []}
+
+
+_NO_L3 = "the core has no L3: the results for data in L3 are those for memory"
+
+
 def test_a_gather_keeps_the_prediction_for_l1() -> None:
     text = loop("movslq (%rdi,%rax,4), %rcx", "vaddsd (%rsi,%rcx,8), %xmm0, %xmm0", "incq %rax")
     (kernel,) = incc.analyze(text, mcpu="skylake-avx512", data="all")
