@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, MemoryAccess, Refused, Region
+from incc.frontends.kernel import (
+    Before,
+    Instruction,
+    KernelCode,
+    MadeObject,
+    MemoryAccess,
+    Refused,
+    Region,
+    RegisterAccess,
+)
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -407,6 +416,18 @@ class Isa:
         (moves elements within vectors).
         """
         return ""
+
+    def other_elements(self, instruction: Instruction) -> RegisterAccess | None:
+        """Return the access that only the elements beside a newly computed lowest one come from; None without one."""
+        return None
+
+    def reads_lowest(self, mnemonic: str) -> bool:
+        """Return True if an instruction uses the lowest element of its vector registers only."""
+        return False
+
+    def clearing(self, instruction: Instruction) -> Instruction | None:
+        """Return an instruction that clears a vector register before another one; None if that is not needed."""
+        return None
 
     # --- as LLVM has it ---
 

@@ -487,6 +487,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "extremum-chain",
         "stored-accumulator",
         "recurrence",
+        "old-destination",
         "failing-check",
         "invariant-access",
         "many-arrays",

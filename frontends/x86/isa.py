@@ -28,7 +28,16 @@ from incc.frontends.isa import (
     word_set,
     words,
 )
-from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, MemoryAccess, Refused, Region
+from incc.frontends.kernel import (
+    Before,
+    Instruction,
+    KernelCode,
+    MadeObject,
+    MemoryAccess,
+    Refused,
+    Region,
+    RegisterAccess,
+)
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -293,6 +302,21 @@ class _X86(Isa):
         from incc.frontends.x86.statements import Names
 
         return Names(text)
+
+    def other_elements(self, instruction: Instruction) -> RegisterAccess | None:
+        from incc.frontends.x86.merging import other_elements
+
+        return other_elements(instruction)
+
+    def reads_lowest(self, mnemonic: str) -> bool:
+        from incc.frontends.x86.merging import reads_lowest
+
+        return reads_lowest(mnemonic)
+
+    def clearing(self, instruction: Instruction) -> Instruction | None:
+        from incc.frontends.x86.merging import clearing
+
+        return clearing(instruction)
 
     def is_unusual(self, text: str, triple: str) -> bool:
         from incc.frontends.x86.llvm.reading import unusual

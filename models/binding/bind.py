@@ -12,6 +12,7 @@ from typing import Any
 
 from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess, Register, RegisterAccess
 from incc.models.binding import bound as b
+from incc.models.binding.merging import without_zero_elements
 from incc.models.binding.pieces import (
     BoundPiece,
     PieceShape,
@@ -53,6 +54,8 @@ def bind(kernel: KernelCode, model: MachineModel) -> tuple[b.BoundKernel, tuple[
         raise ValueError(
             f"kernel {kernel.name} is {kernel.isa} code, but {model.name} is a model of an {model.isa} core"
         )
+    if patterns := model.parameters["skips_zero_elements"]:
+        kernel = without_zero_elements(kernel, patterns)
     facts = [register_facts(i) for i in kernel.instructions]
     wide = model.parameters["wide_vectors"]
     if wide and max([f.vector_bits for f in facts], default=0) >= wide["width"]:

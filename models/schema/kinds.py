@@ -202,7 +202,12 @@ BY_FORMS = _table_of(
     "table: patterns of forms to number ≥ 0", lambda k: bool(k.split()), "patterns of forms", None, whole()
 )
 
-_PATTERNS = _kind("", {"type": "string"}, lambda v: isinstance(v, str), "patterns of forms, separated by blanks")
+PATTERNS = _kind(
+    "patterns of forms, separated by blanks",
+    {"type": "string"},
+    lambda v: isinstance(v, str),
+    "patterns of forms, separated by blanks",
+)
 
 
 def by_patterns(text: str, of: Kind) -> Kind:
@@ -210,9 +215,9 @@ def by_patterns(text: str, of: Kind) -> Kind:
     return _table_of(text, lambda k: bool(k.split()), "patterns of forms, separated by blanks", None, of)
 
 
-FORMS_TO_FORMS = by_patterns("table: patterns of forms to patterns of forms", _PATTERNS)
+FORMS_TO_FORMS = by_patterns("table: patterns of forms to patterns of forms", PATTERNS)
 ACCUMULATORS = by_patterns(
-    "table: patterns of forms to after, cycles", full_table({"after": _PATTERNS, "cycles": whole(1)})
+    "table: patterns of forms to after, cycles", full_table({"after": PATTERNS, "cycles": whole(1)})
 )
 
 # --- delays between ports --------------------------------------------------------------------------------------------

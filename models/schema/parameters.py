@@ -22,6 +22,7 @@ from incc.models.schema.kinds import (
     FLAG,
     FORMS_TO_FORMS,
     NAME,
+    PATTERNS,
     PORT_DELAYS,
     PORT_SETS,
     PORTS,
@@ -113,6 +114,9 @@ class Parameters:
     merges_narrow_store = Parameter(kind=FLAG, default=False, read_by=BOUNDS)
     """A load that begins at the same address as the only narrower store in flight takes `blocked_forward_cycles`
     longer, but does not wait for the cache."""
+    skips_zero_elements = Parameter(kind=PATTERNS, default="", read_by=BINDING)
+    """Forms that compute only the lowest element of a register (`cvtsi2sd`) and do not wait for the old value of the
+    others while these are zero."""
     mispredict_penalty = Parameter(kind=whole(), default=0, read_by=RENAMER, unit="cycles")
     """Execution of a mispredicted branch to the first µop of the right path, for ranges and calls. 0: unknown."""
     foreseen_iterations = Parameter(kind=whole(), default=0, read_by=CALLS, unit="iterations")

@@ -16,7 +16,18 @@ from msgspec.structs import replace
 from incc.frontends.isa import isa
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints import aliasing, arithmetic, chains, completeness, front_end, levels, memory, reuse, vectors
+from incc.report.hints import (
+    aliasing,
+    arithmetic,
+    chains,
+    completeness,
+    front_end,
+    levels,
+    memory,
+    merging,
+    reuse,
+    vectors,
+)
 from incc.report.hints.common import WORTH
 from incc.report.hints.context import HintContext
 
@@ -34,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     chains.memory_chain,
     chains.stored_accumulator,
     chains.recurrence,
+    merging.old_destination,
     aliasing.failing_check,
     aliasing.invariant_access,
     aliasing.many_arrays,

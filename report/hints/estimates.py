@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.dataflow import DATA, INVARIANT, Access, dataflow
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Instruction, KernelCode, Register
+from incc.frontends.kernel import Instruction, KernelCode, Register, RegisterAccess
 from incc.models.loading import find_cpu, load
 from incc.models.model import Form, MachineModel
 from incc.models.throughput import of_form
@@ -61,6 +61,42 @@ def changed(facts: KernelResult, left_out: Collection[int], in_registers: Collec
         last_writer.update({access.register.root: i for access in instruction.registers if access.write})
     settings = KernelSettings(simulate=facts.settings.simulate, arrays=facts.settings.arrays)
     return analyze_kernel(replace(kernel, instructions=tuple(kept)), facts.model, settings)
+
+
+def without_old_values(facts: KernelResult, accesses: Mapping[int, RegisterAccess]) -> Fraction:
+    """Return the cycles of a loop in which instructions (by index) do not wait for the old values of registers.
+
+    An instruction before each of them clears a vector register.
+    """
+    kernel = facts.kernel
+    kept: list[Instruction] = []
+    for i, instruction in enumerate(kernel.instructions):
+        if i in accesses:
+            cleared = isa(kernel.isa).clearing(instruction) if accesses[i].register.kind == "vector" else None
+            if cleared is not None:
+                roots = {access.register.root for access in cleared.registers}
+                kept.append(_in_free_registers(cleared, roots))
+            instruction = _without_inputs(instruction, {accesses[i].register.root})
+        kept.append(instruction)
+    offset = kernel.instructions[0].offset
+    for i, instruction in enumerate(kept):
+        kept[i] = replace(instruction, offset=offset)
+        offset += instruction.length
+    settings = KernelSettings(simulate=facts.settings.simulate, arrays=facts.settings.arrays)
+    return analyze_kernel(replace(kernel, instructions=tuple(kept)), facts.model, settings).cycles
+
+
+def _in_free_registers(instruction: Instruction, roots: Collection[str]) -> Instruction:
+    """Return an instruction that uses registers of its own in place of some others."""
+    return replace(
+        instruction,
+        registers=tuple(
+            replace(access, register=replace(access.register, root=f"own {access.register.root}"))
+            if access.register.root in roots
+            else access
+            for access in instruction.registers
+        ),
+    )
 
 
 def _with_register(instruction: Instruction) -> Instruction:

@@ -211,7 +211,7 @@ PROGRAM = """
 1: push %rbx; pop %r12; mov $1, %eax; mov $3, %ah; add %ebx, %eax; mov (%rsi), %rcx; mov (%rcx), %rdx
 mov %rdx, (%rdi); mov (%rdi), %r8; vmovups (%rsi), %ymm0; vmovups (%rsi), %zmm1; vaddpd %zmm1, %zmm1, %zmm1
 vmovups %ymm0, (%rdi); mov %r8, %r9; vmovaps %ymm2, %ymm3; imul %r9, %r8; inc %rcx; mov %r9, %r9; nop
-vaddpd (%rsi), %ymm4, %ymm4
+vaddpd (%rsi), %ymm4, %ymm4; vcvtsi2sd %eax, %xmm5, %xmm5
 mov %r8, %r10; add %rax, %r10; cmovb %rcx, %rdi; mov (%rsi,%r10,8), %r11; incb 8(%rdi); cmp %rcx, %rax; jne 1b
 """
 
@@ -244,6 +244,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "prefix_fusion": ("skylake", {"MOV_*": "ADD_*"}),
     "late_accumulators": ("skylake", {"*": {"after": "*", "cycles": 1}}),
     "jump_fusion": ("bonnell", {"CMP_*": "JNE_*"}),
+    "skips_zero_elements": ("skylake", "*CVTSI2SD_*"),
     "self_moves_execute": ("znver4", True),
     "fused_jump_computes": ("skylake", True),
     "memory_renaming": (
