@@ -310,6 +310,17 @@ def test_passes_take_what_was_measured(core: str, size: int, measured: float) ->
     assert one.cycles - one.beyond_loop == pytest.approx(size // 128 * (3 if core == "znver4" else 2))
 
 
+@pytest.mark.parametrize(
+    ("lines", "measured"),
+    [(96, 95.6), (144, 170.2), (160, 186.5), (192, 218.6), (256, 280.2), (384, 404.3), (512, 534.7)],
+)
+def test_mispredicted_exits_take_what_was_measured(lines: int, measured: float) -> None:
+    # Zen 5 foresees the exit up to 128 iterations.
+    (one,) = passes(FILL, 64 * lines, core="znver5")
+    assert one.cycles == pytest.approx(measured, rel=0.03)
+    assert (one.misprediction_cycles > 20) == (lines > 128)
+
+
 def test_a_pass_is_a_call_that_goes_through_the_data() -> None:
     (one,) = passes(SCALE, 8192)
     assert one.iterations == 256
