@@ -3,8 +3,8 @@
 Each part comes from a simulation or from the model of memory:
 
 - *places*: the loop is simulated with the addresses that samples recorded, in place of likely ones.
-- *entry*: if the number of iterations varies from entry to entry, the core does not foresee the exit, which costs the
-  penalty of a misprediction.
+- *entry*: entries with as many iterations as the loop ran are simulated one after the other. They overlap as far as the
+  core looks ahead. If the number of iterations varies, or is larger than the core foresees, the exit is mispredicted.
 - *data*: the addresses of samples tell how much data the loop goes through; the model of memory tells what that takes.
 """
 
@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
+from incc.core.calls import pass_cycles
 from incc.core.traffic import Front
 from incc.report.runs import Part
 from incc.report.wording import counted
@@ -34,6 +35,10 @@ def size_text(size: int) -> str:
         if size >= 1 << power:
             return f"{size / (1 << power):.3g} {unit}"
     return counted(size, "byte")
+
+
+OFTEN = 16
+"""Iterations from which on a loop's exit may be mispredicted, for cores whose limit is unknown."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,11 +68,8 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explan
         with_places = sum(placed) / len(placed)
         addresses = counted(len(placed), "sample")
         parts.append(Part(kind="places", cycles=with_places - steady, text=f"the addresses of {addresses}"))
-    entry = _entry(result, profile)
-    if entry is not None:
-        mean = profile.iterations / profile.entries
-        text = f"a misprediction after {mean:,.4g} iterations, whose number varies"
-        parts.append(Part(kind="entry", cycles=entry, text=text))
+    entry, text = _entry(result, profile) if profile.iterations else (0.0, "")
+    parts.append(Part(kind="entry", cycles=entry, text=text))
     size, levels = _data(result, profile, notes)
     if size is not None and levels:
         beyond, name = levels[0]
@@ -96,11 +98,23 @@ def _placed(result: KernelResult, samples: Sequence[Sample]) -> list[float]:
     return cycles
 
 
-def _entry(result: KernelResult, profile: LoopProfile) -> float | None:
-    """Return the cycles per iteration that mispredicted exits take; None if the core foresees them."""
-    penalty = float(result.model.parameters["mispredict_penalty"] or 0)
+def _entry(result: KernelResult, profile: LoopProfile) -> tuple[float, str]:
+    """Return the cycles per iteration that beginning and ending the loop takes, and the cause."""
     varies = len({sample.iterations for sample in profile.examples}) > 1
-    return penalty * profile.entries / profile.iterations if varies and profile.iterations else None
+    mean = profile.iterations / profile.entries
+    if mean < 1 or result.bound.pipeline is None:
+        return 0.0, ""
+    settings = replace(result.settings, what_ifs=False, waits=False, timeline_iterations=0, arrays="aligned", let=())
+    steady = analyze_kernel(result.kernel, result.model, settings).cycles
+    iterations = round(mean)
+    missed = varies or iterations > (result.model.parameters["foreseen_iterations"] or OFTEN)
+    try:
+        cycles = pass_cycles(result.kernel, result.model, iterations, steady, missed)
+    except (ValueError, RuntimeError):
+        return 0.0, ""
+    often = f"{mean:,.0f}" if mean >= 1000 else f"{mean:.4g}"
+    text = f"{often} iterations per entry{', then a misprediction' if missed else ''}"
+    return float(cycles / iterations - steady), text
 
 
 def _evicted(levels: Sequence[tuple[float, str]], cycles: float) -> Iterator[str]:

@@ -15,7 +15,7 @@ DETAILED = 0.02
 
 PARTS = {
     "places": "places of arrays",
-    "entry": "exit",
+    "entry": "entry and exit",
     "data": "data beyond L1",
 }
 
