@@ -508,6 +508,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "non-temporal-stores",
         "blocks",
         "partly-used-lines",
+        "prefetch",
     ]
     text: str
     evidence: dict[str, Any]

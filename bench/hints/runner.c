@@ -4,7 +4,7 @@
  *
  * calls `kernel(a, b, c, N, s)` of the shared object, where a, b, c point to BYTES each that hold values of the types:
  * double, float, int, long, byte; index: a permutation of 0 ... N-1; random: an int, in no order; sorted: an int, the
- * smaller ones first. s is 1.5, in the register that a function without that parameter does not read.
+ * smaller ones first; anywhere: an int below N, in no order. s is 1.5, in the register that a function without that parameter does not read.
  *
  * The time-stamp counter has a clock of its own, so each measurement stands between two of a chain of additions, of which
  * the core makes one in a cycle (of a register to itself: cores may add constants while they rename registers). Those
@@ -55,6 +55,8 @@ static void fill(void *memory, long bytes, const char *type, long n) {
       ((int *)memory)[i] = 1 + (random & 1023);
     else if (!strcmp(type, "sorted"))
       ((int *)memory)[i] = 1 + (int)(1023 * i / n);
+    else if (!strcmp(type, "anywhere"))
+      ((int *)memory)[i] = (int)((state >> 33) % n);
     else if (!strcmp(type, "index"))
       ((int *)memory)[i] = (int)((i * 7919) % n);
   }

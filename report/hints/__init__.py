@@ -70,6 +70,7 @@ RULES: tuple[Rule, ...] = (
     levels.non_temporal_stores,
     levels.blocks,
     levels.partly_used_lines,
+    levels.prefetch,
 )
 """All rules; of hints with the same gain, that of the earlier rule comes first."""
 

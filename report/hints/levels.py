@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from incc.core import streams
 from incc.core.levels import times
 from incc.core.traffic import Front
+from incc.frontends.isa import isa
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.common import hint
@@ -18,7 +19,13 @@ from incc.report.hints.context import HintContext
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
+    from incc.frontends.kernel import Instruction, KernelCode
     from incc.models.memory import MemoryLevel
+
+_AHEAD = 64
+"""Iterations between a prefetch and the access, as in the examples of `bench/hints.py`."""
+_STEPS = 2
+"""Instructions between the load of an index and the address that it is part of, such as a shift."""
 
 _LEAST_VECTOR = 16
 """Bytes of the shortest non-temporal store of a vector: MOVNTPS and MOVNTDQ of XMM registers (Intel, "Intel 64 and
@@ -124,6 +131,63 @@ def partly_used_lines(facts: KernelResult, context: HintContext) -> t.Hint | Non
         "used together in arrays of their own (a structure of arrays)",
         gain=gain,
     )
+
+
+def prefetch(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise prefetches where data in memory are accessed at addresses that an array of indices contains."""
+    if facts.data is None or (memory := facts.model.memory) is None or (least := memory.prefetch_uops) is None:
+        return None
+    if "memory" not in memory.holding(facts.settings.data):
+        return None
+    kernel = facts.kernel
+    moves_lines = isa(kernel.isa).moves_lines
+    if any(moves_lines(instruction.mnemonic) == "early" for instruction in kernel.instructions):
+        return None
+    arrays = {stream.instruction for stream in streams(facts.bound) if stream.step and not stream.store}
+    indices = {number: _indices(kernel, number, arrays) for number in facts.data.traffic.unknown}
+    chosen = [number for number, loads in indices.items() if loads]
+    # A load and a store with the same registers access the same place.
+    places = {(indices[number], _address_registers(kernel, number)) for number in chosen}
+    if not chosen or sum(facts.bound.issue_slots) < least * len(places):
+        return None
+    loads = sorted(set().union(*indices.values()))
+    return hint(
+        "prefetch",
+        f"with data in memory, accesses ({wording.places(kernel, chosen)}) go where an array of indices says "
+        f"({wording.places(kernel, loads)}), which hardware does not prefetch",
+        {"instructions": chosen, "indices": loads},
+        None,
+        f"prefetch them {_AHEAD} iterations ahead (`__builtin_prefetch(&x[index[i + {_AHEAD}]])`), as far as there "
+        "are indices",
+    )
+
+
+def _address_registers(kernel: KernelCode, number: int) -> frozenset[str]:
+    return frozenset({a.register.root for a in kernel.instructions[number].registers if a.address})
+
+
+def _indices(kernel: KernelCode, number: int, arrays: Collection[int]) -> frozenset[int]:
+    """Return the loads from arrays whose results the address of an access depends on.
+
+    At most _STEPS instructions are between them.
+    """
+    found: set[int] = set()
+    waiting = [(number, root, _STEPS) for root in _address_registers(kernel, number)]
+    for before, root, left in waiting:
+        writers = (n for n in range(before - 1, -1, -1) if _writes(kernel.instructions[n], root))
+        writer = next(writers, None)
+        if writer is None:
+            continue
+        if writer in arrays:
+            found.add(writer)
+        elif left:
+            sources = {a.register.root for a in kernel.instructions[writer].registers if a.read}
+            waiting += [(writer, source, left - 1) for source in sources]
+    return frozenset(found)
+
+
+def _writes(instruction: Instruction, root: str) -> bool:
+    return any(a.write and a.register.root == root for a in instruction.registers)
 
 
 def _used(facts: KernelResult, front: Front) -> Fraction:

@@ -101,3 +101,43 @@ def test_bytes_that_several_accesses_use_count_once(body: tuple[str, ...], used:
 )
 def test_lines_that_are_used_need_no_other_order(body: tuple[str, ...]) -> None:
     assert "partly-used-lines" not in hints(*body)
+
+
+CHOSEN = ("movslq (%rsi,%rax,4), %rdx", "vaddsd (%rdi,%rdx,8), %xmm0, %xmm0", "incq %rax", "vmulsd %xmm1, %xmm2, %xmm3")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        CHOSEN,
+        ("movl (%rsi,%rax,4), %edx", "shlq $4, %rdx", "vaddsd (%rdi,%rdx), %xmm0, %xmm0", "incq %rax"),
+        (
+            "movslq (%rsi,%rax,4), %rdx",
+            "vaddsd (%rdi,%rdx,8), %xmm1, %xmm0",
+            "vmovsd %xmm0, (%rdi,%rdx,8)",
+            *CHOSEN[2:],
+        ),
+    ],
+)
+def test_what_an_array_of_indices_leads_to_had_better_be_prefetched(body: tuple[str, ...]) -> None:
+    found = hints(*body)["prefetch"]
+    assert found["evidence"]["indices"] == [0]
+    assert found["gain"] is None
+    assert "__builtin_prefetch(&x[index[i + 64]])" in found["source_change"]
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        (CHOSEN, {"data": "L3"}),
+        (CHOSEN, {"mcpu": "znver4"}),  # not measured
+        (CHOSEN[:3], {"mcpu": "skylake-avx512"}),
+        # So many accesses are in flight that prefetches help less.
+        ((*CHOSEN[:2], "movslq 4(%rsi,%rax,4), %rdx", "vaddsd (%rdi,%rdx,8), %xmm1, %xmm1", "addq $2, %rax"), {}),
+        (("prefetcht0 (%rdi,%rcx,8)", *CHOSEN), {}),
+        (("movq (%rdi), %rdi", "vaddsd 8(%rdi), %xmm0, %xmm0", "incq %rax", "incq %rcx"), {}),  # a list
+        (("vaddsd (%rdi,%rax,8), %xmm0, %xmm0", "incq %rax", "incq %rcx", "incq %rdx"), {}),
+    ],
+)
+def test_other_accesses_had_better_not_be_prefetched(body: tuple[str, ...], options: dict[str, Any]) -> None:
+    assert "prefetch" not in hints(*body, **options)
