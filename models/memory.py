@@ -48,11 +48,11 @@ class MemoryLevel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     victim: bool = False
     """The level holds lines that the one inside has evicted, clean ones included."""
     read: Cycles | None = None
-    """Cycles per line for loads; None for L1."""
+    """Cycles per line for loads; None for L1, and for this and all further levels if the costs are unknown."""
     allocate: Cycles | None = None
     """Cycles per line that a store misses (write-allocate); None: as `read`."""
     write: Cycles | None = None
-    """Cycles per modified line written back to this level; None for L1."""
+    """Cycles per modified line written back to this level; None as for `read`."""
     one_stream: Cycles | None = None
     """Least cycles per line of a single stream of loads, which prefetchers do not serve at full speed; None: as
     `read`."""
@@ -85,6 +85,12 @@ class MemoryHierarchy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     (`bench/hints.py`); None if they never do, or unknown."""
     configuration: str = ""
     """The machine on which the figures hold (processor, clock, memory, NUMA setting)."""
+
+    @property
+    def with_costs(self) -> tuple[MemoryLevel, ...]:
+        """L1, and the levels behind it whose costs are known."""
+        unknown = [n for n, level in enumerate(self.levels) if n and level.read is None]
+        return self.levels[: unknown[0] if unknown else None]
 
     def holding(self, data: Iterable[str | int]) -> list[str]:
         """Return the names of the levels that data are in, in the order of the levels.
@@ -130,7 +136,7 @@ def read(table: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[MemoryHi
         )
     for level in memory.levels:
         needed = ["size"] if level.name != "memory" else []
-        needed += ["read", "write"] if level.name != "L1" else []
+        needed += ["read", "write"] if level.name != "L1" and _has_costs(memory.levels, level) else []
         wrong += [f"memory.levels: {level.name}: no {key!r}" for key in needed if getattr(level, key) is None]
     for source in (memory.source, *[level.source for level in memory.levels if level.source]):
         if source not in sources:
@@ -139,6 +145,12 @@ def read(table: Mapping[str, Any], sources: Mapping[str, str]) -> tuple[MemoryHi
     if sizes != sorted(set(sizes)) and not wrong:
         wrong.append("memory.levels: each level must be larger than the one before")
     return (None if wrong else memory), wrong
+
+
+def _has_costs(levels: Sequence[MemoryLevel], level: MemoryLevel) -> bool:
+    """Return True if a level, or one behind it, states any cost, or is the memory."""
+    behind = levels[levels.index(level) :]
+    return any(each.name == "memory" or each.read is not None or each.write is not None for each in behind)
 
 
 def described(memory: MemoryHierarchy) -> dict[str, Any]:

@@ -307,6 +307,11 @@ def _data(
 
     if model.memory is None:
         notes.append(f"the model of {model.name} describes no caches beyond L1: the prediction is for data in L1")
+    elif (priced := model.memory.with_costs) != model.memory.levels:
+        notes.append(
+            f"the model of {model.name} has sizes of caches, but no costs of lines beyond {priced[-1].name}: the "
+            f"prediction is for data in {priced[-1].name}"
+        )
     elif (last := model.memory.levels[-1]).size and any(
         size > last.size if isinstance(size, int) else size == "memory" for size in settings.data
     ):

@@ -202,7 +202,7 @@ def _through_levels(
     result = [LevelTime(level=first.name, cycles=cycles, least_cycles=cycles, transfer=_ZERO, lines=_NO_LINES)]
     inside = loading
     nearer, before, closer = _ZERO, _NO_LINES, first
-    for inner, level in zip(memory.levels, memory.levels[1:], strict=False):
+    for inner, level in zip(memory.with_costs, memory.with_costs[1:], strict=False):
         assert inner.size is not None
         # The outer caches choose sets by physical addresses, which are unknown here.
         lines = traffic.missing(inner.size, neighbours, inner.ways if inner is first else None)

@@ -159,7 +159,7 @@ def _bandwidths(model: MachineModel, cores: int) -> Iterator[Bandwidth]:
     if (memory := model.memory) is None:
         return
     sharing = 1
-    for level, alone in zip(memory.levels[1:], _beyond_l1(memory), strict=True):
+    for level, alone in zip(memory.with_costs[1:], _beyond_l1(memory), strict=True):
         yield Bandwidth(level.name, 1, alone)
         # As many cores share a level as share the one inside, at least.
         sharing = max(sharing, level.cores)
@@ -173,7 +173,7 @@ def _beyond_l1(memory: MemoryHierarchy) -> list[Fraction]:
 
     The loops do nothing but read some arrays and update the others, or write all of them with non-temporal stores.
     """
-    best = [Fraction(0) for _ in memory.levels]
+    best = [Fraction(0) for _ in memory.with_costs]
     for updated in range(_ARRAYS + 2):
         direct = updated > _ARRAYS
         accesses = [

@@ -69,8 +69,8 @@ def machine_of_host(model: MachineModel, features: frozenset[str]) -> Machine:
 
 
 def _simulated(model: MachineModel, features: frozenset[str]) -> Machine:
-    if model.memory is None:
-        raise UsageError(f"the model of {model.name} describes no caches; --memory --simulated needs some")
+    if model.memory is None or model.memory.with_costs != model.memory.levels:
+        raise UsageError(f"the model of {model.name} has no costs of caches; --memory --simulated needs them")
     memory = model.memory
     levels = [
         MemoryLevel(name=level.name, size=level.size, ways=level.ways, cores=level.cores)

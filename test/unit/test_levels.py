@@ -272,7 +272,17 @@ GOOD = {
     ("changes", "message"),
     [
         ({"levels": [{"name": "L2", "size": 1, "read": 1.0, "write": 1.0}]}, "beginning with L1"),
-        ({"levels": [GOOD["levels"][0], {"name": "L2", "size": 1 << 20}]}, "L2: no 'read'"),  # type: ignore[index]
+        ({"levels": [GOOD["levels"][0], {"name": "L2", "size": 1, "read": 1.0}]}, "L2: no 'write'"),  # type: ignore[index]
+        (
+            {
+                "levels": [
+                    {"name": "L1", "size": 1},
+                    {"name": "L2", "size": 2},
+                    {"name": "memory", "read": 1, "write": 1},
+                ]
+            },
+            "L2: no 'read'",
+        ),
         ({"levels": [{"name": "L1"}]}, "L1: no 'size'"),
         ({"levels": [{"name": "L1", "size": -1}]}, "levels[0].size"),
         ({"levels": [{"name": "L1", "size": 1, "speed": 2}]}, "speed"),
@@ -310,3 +320,15 @@ def test_a_step_that_uses_few_sets_has_a_sentence() -> None:
     assert "L1 holds only 12 lines" in sentences(4096)[0]
     assert "uses 2 of its 64 sets" in sentences(2048)[0]
     assert sentences(4096 + 64) == sentences(128) == []
+
+
+@pytest.mark.parametrize("cpu", ["neoverse-n1", "neoverse-v1", "neoverse-v2", "thunderx2t99"])
+def test_a_core_whose_costs_are_unknown_has_streams_and_no_cycles(cpu: str) -> None:
+    code = ".L1:\nldr q0, [x0], 16\nldr q1, [x0, 4096]\nadd v0.4s, v0.4s, v1.4s\nsubs x1, x1, 1\nb.ne .L1\n"
+    (kernel,) = incc.analyze(code, mcpu=cpu, data="all")
+    data = kernel.to_dict()["data"]
+    assert [level["name"] for level in data["levels"]] == ["L1"]
+    assert [stream["level"] for stream in data["streams"]] == ["", "L1"]
+    assert [reach["level"] for reach in data["streams"][1]["reaches"]] == ["L1", "L2", "L3"]
+    assert any("no costs of lines beyond L1: the prediction is for data in L1" in note for note in kernel.notes)
+    assert kernel.cycles == pytest.approx(data["levels"][0]["cycles"], abs=1e-6)

@@ -300,7 +300,7 @@ def test_the_plot_is_black_on_white(tmp_path: Path, capsys: Any) -> None:
         (["--memory", "--pairs"], "--memory and --pairs cannot be combined"),
         (["--memory", "imul r64, r64"], "--memory and forms cannot be combined"),
         (["--quick", "imul r64, r64"], "--quick requires --memory"),
-        (["--memory", "--simulated", "-mcpu=tremont"], "describes no caches"),
+        (["--memory", "--simulated", "-mcpu=tremont"], "has no costs of caches"),
     ],
 )
 def test_mistakes_are_named(arguments: list[str], message: str, capsys: Any) -> None:

@@ -68,7 +68,7 @@ def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
         ]
     streams = Table(_STREAMS, [row(*_stream(kernel, stream)) for stream in data.streams])
     yield Part("Streams of cache lines, per iteration", streams, sentences)
-    if data.unknown:
+    if data.unknown or len(data.levels) < 2:  # without costs
         return
     figures = dict.fromkeys(level.figures for level in data.levels if level.figures)
     yield Part(
@@ -106,10 +106,12 @@ def _reuse(kernel: t.KernelReport, data: t.DataReport) -> Iterator[str]:
     if rows:
         apart = dict.fromkeys(stream.apart for stream in rows)
         distance = "an unknown distance" if "" in apart else listed(list(apart))
-        yield (
-            f"Rows of an array lie {distance} apart.{_decided(data)} The lower ends hold if each row finds the lines "
-            f"of its neighbour in L1, the higher ends if it finds none. {_reaches(rows[0])}."
+        ends = (
+            " The lower ends hold if each row finds the lines of its neighbour in L1, the higher ends if it finds none."
+            if len(data.levels) > 1
+            else ""
         )
+        yield f"Rows of an array lie {distance} apart.{_decided(data)}{ends} {_reaches(rows[0])}."
 
 
 def _decided(data: t.DataReport) -> str:
