@@ -28,6 +28,10 @@ VARIABLE = "INCC_PROBE_COMMAND"
 """The variable that tells incc, started as an assembler, about the compilation: a `Probing` in JSON."""
 
 
+_WITHOUT_SYSTEM = frozenset(("-ffreestanding", "-fno-hosted", "-mcmodel=kernel"))
+"""Options for code that runs where there is no thread-local memory: kernels, firmware, parts of C libraries."""
+
+
 class Probing(msgspec.Struct, frozen=True, kw_only=True):
     """A compilation with probes."""
 
@@ -72,6 +76,9 @@ def probed_command(
     def without(reason: str) -> ProbedCommand:
         return ProbedCommand(plain, dict(environment), reason)
 
+    words = expanded([*compiler.words[1:], *arguments], folder)
+    if not _WITHOUT_SYSTEM.isdisjoint(words) or ("-nostdlib" in words and "-lc" not in words):
+        return without("code without a C library has no thread-local memory")
     try:
         dry_run = _dry_run(compiler, arguments, environment)
     except OSError as error:
@@ -91,7 +98,7 @@ def probed_command(
     probing = Probing(
         assembler=assembler,
         folder=folder,
-        arguments=tuple(expanded([*compiler.words[1:], *arguments], folder)),
+        arguments=tuple(words),
         command=(*compiler.words, *arguments),
         compiler=compiler.name,
         version=dry_run.version,

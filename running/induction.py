@@ -39,30 +39,43 @@ def moved_register(
         graph: the function.
         header: the loop's first block.
         body: its blocks.
-        code: the decoded instructions by their numbers in the graph.
+        code: the decoded instructions by their numbers in the graph, as far as their effects are known.
         not_kept: the registers that a call may change.
         out: the edges out of the loop.
     """
     writers: dict[str, list[tuple[int, Instruction]]] = {}
+    compared: set[str] = set()
     calls = False
     for block in body:
         for number in graph.blocks[block].instructions:
+            if number not in code:
+                return None
             for each in code[number]:
                 calls = calls or each.branch == "call"
-                for root in {a.register.root for a in each.registers if a.write}:
+                written = {a.register.root for a in each.registers if a.write}
+                for root in written:
                     writers.setdefault(root, []).append((block, each))
+                if each.flags_written and not written:
+                    compared.update(a.register.root for a in each.registers)
+    lost = not_kept if calls else frozenset[str]()
     candidates = []
     for root, [*found] in writers.items():
-        if len(found) == 1 and not (calls and root in not_kept):
+        if len(found) == 1 and root not in lost:
             block, instruction = found[0]
-            moved = _moved(root, block, instruction, writers)
-            if moved and _in_every_round(graph, header, body, block) and _is_clear(graph, header, body, block, out):
+            moved = _moved(root, block, instruction, {*writers, *lost})
+            # A sum of something that is the same each time may add 0, or overflow; what the loop compares does neither.
+            if (
+                moved
+                and (not moved.step_root or root in compared)
+                and _in_every_round(graph, header, body, block)
+                and _is_clear(graph, header, body, block, out)
+            ):
                 candidates.append(moved)
     # Constant steps need no division, and 64 bits do not wrap around.
     return min(candidates, key=lambda m: (m.step_root != "", m.bits != 64, m.root), default=None)
 
 
-def _moved(root: str, block: int, i: Instruction, written: Mapping[str, object]) -> Moved | None:
+def _moved(root: str, block: int, i: Instruction, written: Set[str]) -> Moved | None:
     affine = i.affine
     if affine is None or affine.target != root or affine.scalable or (root, 1) not in affine.terms:
         return None

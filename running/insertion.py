@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 
 import msgspec
@@ -91,6 +91,7 @@ def with_probes(
         if kernel and wanted(kernel):
             chosen.append((graph, loop, kernel))
     code = _decoded(text, assembly, [graph for graph, _, _ in chosen], assembler)
+    opaque = _beside_data(assembly)
     editor = _Editor(text, assembly)
     functions: dict[int, _Function] = {}
     skipped = []
@@ -98,7 +99,7 @@ def with_probes(
     for graph, loop, kernel in chosen:
         try:
             if id(graph) not in functions:
-                functions[id(graph)] = _Function(assembly, graph, code)
+                functions[id(graph)] = _Function(assembly, graph, code, opaque)
             planned = _plan(functions[id(graph)], loop, kernel, len(descriptions), unit)
             editor.check(graph, planned)
         except NoProbes as problem:
@@ -138,28 +139,60 @@ def _decoded(
     return code
 
 
+_PADDING = frozenset((".p2align", ".p2alignw", ".p2alignl", ".balign", ".balignw", ".balignl", ".align", ".nops"))
+"""Directives that put nothing but no-operations into code."""
+
+
+def _beside_data(assembly: Assembly) -> set[int]:
+    """Return the numbers of the instructions before and behind data in code.
+
+    Inline assembly writes instructions as data (`.byte 0x0f, 0x05`), or repeats them (`.rept`).
+    """
+    beside: set[int] = set()
+    before: dict[str, int] = {}
+    has_data: set[str] = set()
+    for number, statement in enumerate(assembly.statements):
+        section = statement.section
+        if statement.kind == INSTRUCTION:
+            if section in has_data:
+                beside.add(number)
+                has_data.remove(section)
+            before[section] = number
+        elif statement.kind != LABEL and statement.text.split(None, 1)[0] not in _PADDING and section in before:
+            beside.add(before[section])
+            has_data.add(section)
+    return beside
+
+
 class _Function:
     """A function with what is needed of it for all of its loops."""
 
-    def __init__(self, assembly: Assembly, graph: ControlFlow, by_line: Mapping[int, Sequence[Instruction]]) -> None:
+    def __init__(
+        self, assembly: Assembly, graph: ControlFlow, by_line: Mapping[int, Sequence[Instruction]], opaque: Set[int]
+    ) -> None:
         self.graph = graph
-        statements = assembly.statements
         self.code: dict[int, Sequence[Instruction]] = {}
-        seen: set[int] = set()
-        for block in graph.blocks:
-            for number in block.instructions:
-                line = statements[number].line
-                if line in seen:
-                    raise NoProbes("its function has several instructions on one line")
-                if line not in by_line:
-                    raise NoProbes(f"its function has an unknown instruction (line {line})")
-                seen.add(line)
-                self.code[number] = by_line[line]
+        """The decoded instructions by their numbers in the graph, as far as their effects are known."""
+        block_of: dict[int, int] = {}
+        for number, block in enumerate(graph.blocks):
+            for instruction in block.instructions:
+                statement = assembly.statements[instruction]
+                is_first = statement.line not in block_of
+                if block_of.setdefault(statement.line, number) != number:
+                    raise NoProbes("its function has code on both sides of a branch on one line")
+                if block.branch and _RELATIVE.search(statement.text):
+                    raise NoProbes(f"its function has a jump by a distance (line {statement.line})")
+                if statement.line in by_line and instruction not in opaque:
+                    self.code[instruction] = by_line[statement.line] if is_first else ()
 
     @cached_property
     def liveness(self) -> Liveness:
         """The live registers."""
         return Liveness(self.graph, self.code, x86.REGISTERS)
+
+
+_RELATIVE = re.compile(r"^(?:bnd |notrack )?(?:j|loop|call)\w*\s+[.$]\s*(?:[-+]|$)")
+"""A branch by a distance from its own place, which a probe would change."""
 
 
 class _Way(msgspec.Struct, frozen=True):
@@ -187,7 +220,8 @@ def _plan(function: _Function, found: FoundLoop, kernel: str, number: int, unit:
     if not into or not out:
         raise NoProbes("it has no way in" if out else "it has no way out")
     moved = moved_register(graph, loop.header, loop.body, function.code, x86.NOT_KEPT, out)
-    instructions = [i for b in sorted(loop.body) for n in graph.blocks[b].instructions for i in function.code[n]]
+    numbers = [n for b in sorted(loop.body) for n in graph.blocks[b].instructions]
+    instructions = [i for n in numbers for i in function.code.get(n, ())]
     roots = dict.fromkeys(r.root for i in instructions for m in i.memory for r in (m.base, m.index) if r is not None)
     registers = tuple(root for root in roots if root in x86.REGISTERS.all)[: x86.VALUES]
     text = LoopDescription(unit=unit, kernel=kernel, registers=registers, counted=moved is None)
@@ -270,8 +304,9 @@ class _Editor:
         mnemonic = text.split(None, 1)[0]
         if re.match(r"loop|j[er]?cxz|xbegin", mnemonic):
             raise NoProbes(f"{mnemonic} reaches no further than 128 bytes")
-        if not re.fullmatch(r"\s*(?:bnd\s+|notrack\s+)?j\w+\s+[^\s;#/]+\s*(?:#.*)?", text):
-            raise NoProbes(f"the jump in line {line} is not by itself")
+        # The target must mean the same in another place, which "1f" does not.
+        if not re.fullmatch(r"\s*(?:bnd\s+|notrack\s+)?j\w+\s+[A-Za-z_.$][\w.$@]*\s*(?:#.*)?", text):
+            raise NoProbes(f"the jump in line {line} is not by itself, or not to a name")
 
     def _entry_line(self, graph: ControlFlow, block: int) -> int:
         """Return the line behind which the function is entered, if its first block is in a loop; else 0."""

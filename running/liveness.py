@@ -20,14 +20,20 @@ class Registers(msgspec.Struct, frozen=True, kw_only=True):
     """Their roots."""
     lost_at_return: frozenset[str]
     """Those of which a caller does not need the values that they have at a return."""
+    handing_over: frozenset[str]
+    """The mnemonics of instructions that hand control to something else, which may read any register."""
 
 
 class Liveness:
     """The live registers of a function."""
 
     def __init__(self, graph: ControlFlow, code: Mapping[int, Sequence[Instruction]], registers: Registers) -> None:
-        """Args: a graph; the decoded instructions by their numbers in it; the registers of the instruction set."""
+        """Args: a graph; the decoded instructions by their numbers in it; the registers of the instruction set.
+
+        Instructions without a decoded one may read everything.
+        """
         self._everything = registers.all | {FLAGS}
+        self._handing_over = registers.handing_over
         at_end = registers.all - registers.lost_at_return
         uses, kills = [], []
         for block in graph.blocks:
@@ -35,7 +41,9 @@ class Liveness:
             dead: set[str] = set()
             # Upwards: what a block needs of the values before it, and what it overwrites.
             for number in reversed(block.instructions):
-                for each in reversed(code[number]):
+                if number not in code:
+                    live = set(self._everything)
+                for each in reversed(code.get(number, ())):
                     read, written = self._effects(each, registers.all)
                     live = (live - written) | read
                     dead |= written
@@ -47,7 +55,7 @@ class Liveness:
             root
             for block in graph.blocks
             for number in block.instructions
-            for each in code[number]
+            for each in code.get(number, ())
             for root in self._effects(each, registers.all)[1]
         }
         """The registers that the function writes somewhere.
@@ -73,12 +81,15 @@ class Liveness:
         if i.branch == "call":
             # The called function may need any register, and may be known to leave any alone.
             return set(roots), {FLAGS}
+        if i.mnemonic in self._handing_over:
+            return set(self._everything), set()
         read = {a.register.root for a in i.registers if a.read or a.merges or a.conditional}
         for access in i.memory:
             read.update(r.root for r in (access.base, access.index) if r is not None)
         written = {a.register.root for a in i.registers if a.write and a.register.width >= 32} - read
         read, written = read & roots, written & roots
-        if i.flags_read:
+        # A repeated comparison of nothing leaves the flags alone.
+        if i.flags_read or (i.flags_written and not i.traits.isdisjoint(("rep", "repne"))):
             read.add(FLAGS)
         elif set("CAPZSO") <= set(i.flags_written) or set("CPZSO") <= set(i.flags_written):
             written.add(FLAGS)

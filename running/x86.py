@@ -24,6 +24,13 @@ NUMBERS = {
 REGISTERS = Registers(
     all=frozenset(NUMBERS) - {"rsp"},
     lost_at_return=frozenset(words("rcx rsi rdi r8 r9 r10 r11")),
+    handing_over=frozenset(
+        words(
+            "syscall sysenter sysexit sysret sysexitq sysretq int int1 int3 into iret iretd iretq hlt ud0 ud1 ud2"
+            " rsm getsec vmcall vmmcall vmlaunch vmresume vmrun vmgexit vmfunc encls enclu enclv tdcall seamcall"
+            " seamret seamops"
+        )
+    ),
 )
 NOT_KEPT = REGISTERS.lost_at_return | {"rax", "rdx"}
 """The registers that a call may change."""

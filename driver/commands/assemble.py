@@ -6,6 +6,7 @@ The compilation must not suffer from it: without probes that assemble, the text 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -42,6 +43,8 @@ def main(arguments: list[str]) -> int:
         else:
             with open(name, "rb") as file:
                 data = file.read()
+        if _is_by_hand(name, data, probing):
+            return _run(probing, arguments, data if name in ("", "-") else None)
         with tempfile.TemporaryDirectory(prefix="incc-") as folder:
             probed = _probed(data.decode("utf-8", "surrogateescape"), probing, folder)
             if probed and _run(probing, _with_input(arguments, name, probed), quiet=True) == 0:
@@ -51,6 +54,15 @@ def main(arguments: list[str]) -> int:
     except Exception as error:  # the object is more important than its probes
         _debug(f"{type(error).__name__}: {error}")
     return _run(probing, arguments, data if name in ("", "-") else None)
+
+
+def _is_by_hand(name: str, data: bytes, probing: Probing) -> bool:
+    """Return True if a text was not written by a compiler: it need not follow the calling convention.
+
+    It is a source of the command, or has come through the preprocessor, which begins with the name of the source.
+    """
+    sources = {os.path.normpath(os.path.join(probing.folder, each)) for each in probing.arguments}
+    return bool(re.match(rb'# \d+ "', data)) or (bool(name) and os.path.abspath(name) in sources)
 
 
 def _input(arguments: Sequence[str]) -> str:

@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -184,6 +185,9 @@ static uint64_t Module; ///< the offset of its part, which is its name in the fi
 static struct Thread *Threads;
 static pthread_key_t Key;
 static int HasKey;
+/// A word that the kernel sets to 0 in children. Those that were not made by `fork` are told by it:
+/// the parent's parts of the file, which they share, have addresses that mean nothing to them.
+static volatile uint64_t *IsOwn;
 
 static inline uint64_t now(void) {
   uint32_t Low, High;
@@ -200,15 +204,25 @@ static uint64_t nanoseconds(clockid_t Clock) {
 }
 
 static void *mapped(uint64_t Offset, uint64_t Size) {
+  // A larger file than the limit would cost the process a signal.
+  struct rlimit Limit;
+  if (getrlimit(RLIMIT_FSIZE, &Limit) == 0 && Offset + Size > Limit.rlim_cur)
+    return NULL;
+  // The program must notice nothing: neither may `errno` change, nor may a request to cancel the
+  // thread take effect here.
+  int Error = errno, Cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &Cancel);
+  void *Memory = MAP_FAILED;
   // The file is opened anew each time, because programs close files that they did not open.
   int Descriptor = open(Path, O_RDWR | O_CLOEXEC);
-  if (Descriptor < 0)
-    return NULL;
-  // Without space for it, a write to the file's memory would kill the process.
-  void *Memory = MAP_FAILED;
-  if (posix_fallocate(Descriptor, (off_t)Offset, (off_t)Size) == 0)
-    Memory = mmap(NULL, Size, PROT_READ | PROT_WRITE, MAP_SHARED, Descriptor, (off_t)Offset);
-  close(Descriptor);
+  if (Descriptor >= 0) {
+    // Without space for it, a write to the file's memory would kill the process.
+    if (posix_fallocate(Descriptor, (off_t)Offset, (off_t)Size) == 0)
+      Memory = mmap(NULL, Size, PROT_READ | PROT_WRITE, MAP_SHARED, Descriptor, (off_t)Offset);
+    close(Descriptor);
+  }
+  pthread_setcancelstate(Cancel, NULL);
+  errno = Error;
   return Memory == MAP_FAILED ? NULL : Memory;
 }
 
@@ -282,6 +296,20 @@ static struct Thread *self(void) {
                            offsetof(struct Thread, Loops));
 }
 
+/// Switches the probes of a child off that was not made by `fork`. Returns 0 in all other
+/// processes.
+static int isStranger(struct Loop *Copy) {
+  if (!IsOwn || *IsOwn)
+    return 0;
+  // Probes that may not change the flags recognise a sample by a count of 0 alone.
+  Copy->Planned += (uint64_t)Copy->Count + 1;
+  Copy->Count = -1;
+  File = NULL;
+  incc_probe_distance = 0;
+  setCounts(SwitchedOff);
+  return 1;
+}
+
 /// Marks the thread as inside of a probe. Returns 0 if it was already: a signal handler runs loops.
 static int begin(struct Thread *Own, const struct Frame *Frame) {
   uint64_t Stack = (uint64_t)Frame;
@@ -347,6 +375,8 @@ static void undo(struct Frame *Frame) {
 
 HIDDEN void incc_probe_entered(struct Frame *Frame) {
   struct Loop *Copy = (struct Loop *)(Frame->Loop & ~(uint64_t)Bits);
+  if (isStranger(Copy))
+    return;
   struct Thread *Own = self();
   if (!Own) {
     // The probe has counted in the module's own loop.
@@ -407,7 +437,7 @@ static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
     uint64_t Step = Record->Step;
     if ((int64_t)Step < 0)
       Step = -Step, Distance = -Distance;
-    Distance = Step ? Distance / Step : 0;
+    Distance /= Step;
   } else {
     // The step divides the distance, so its odd part is divided by as by any inverse. The sign of
     // the step is in the inverse. With 32 bits, only the lower bits of the quotient are right.
@@ -435,18 +465,20 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   uint64_t End = now();
   struct Loop *Copy = (struct Loop *)(Frame->Loop & ~(uint64_t)Bits);
   struct Thread *Own = self();
-  if (!Own || !begin(Own, Frame))
+  if (!Own || (IsOwn && !*IsOwn) || !begin(Own, Frame))
     return;
   undo(Frame);
   struct Record *Record = Copy->Record;
   Copy->Open = 0;
-  // Another frame means that an inner call of the function has taken the place of this entry.
-  if (Record->Stack != Frame->Registers[4]) {
+  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
+  // Another frame means that an inner call of the function has taken the place of this entry. A
+  // step of 0 does not tell the iterations.
+  if (Record->Stack != Frame->Registers[4] ||
+      (Loop->StepRegister != NoRegister && Record->Step == 0)) {
     ++Record->Lost;
     end(Own);
     return;
   }
-  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
   uint64_t Ticks = End - Record->Start;
   if (Record->Timed) {
     uint64_t Stolen = stolenTicks(Record, End);
@@ -492,34 +524,37 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   end(Own);
 }
 
-// The registers are pushed in the order of their numbers, so that the frame has them by number. The
-// vector registers are untouched: this file is compiled for general-purpose registers only.
+// The registers are pushed in the order of their numbers, so that the frame has them by number.
+// (The first word that is popped into rdi is the stack pointer.) Signal handlers can unwind the
+// stack from each instruction. The vector registers are untouched: this file is compiled for
+// general-purpose registers only.
 #define THUNK(Name, Function)                                                                      \
-  __asm__(                                                                                         \
-      ".text\n"                                                                                    \
-      ".globl " Name "\n"                                                                          \
-      ".hidden " Name "\n"                                                                         \
-      ".type " Name ", @function\n" Name ":\n"                                                     \
-      ".cfi_startproc\n"                                                                           \
-      "endbr64\n"                                                                                  \
-      "push %r15; push %r14; push %r13; push %r12; push %r11; push %r10; push %r9; push %r8\n"     \
-      "push %rdi; push %rsi; push %rbp; push %rsp; push %rbx; push %rdx; push %rcx; push %rax\n"   \
-      ".cfi_adjust_cfa_offset 128\n"                                                               \
-      ".cfi_rel_offset %rbx, 24\n"                                                                 \
-      "mov %rsp, %rdi\n"                                                                           \
-      "mov %rsp, %rbx\n"                                                                           \
-      ".cfi_def_cfa_register %rbx\n"                                                               \
-      "and $-16, %rsp\n"                                                                           \
-      "call " Function "\n"                                                                        \
-      "mov %rbx, %rsp\n"                                                                           \
-      ".cfi_def_cfa_register %rsp\n"                                                               \
-      "pop %rax; pop %rcx; pop %rdx; pop %rbx; lea 8(%rsp), %rsp; pop %rbp; pop %rsi; pop %rdi\n"  \
-      "pop %r8; pop %r9; pop %r10; pop %r11; pop %r12; pop %r13; pop %r14; pop %r15\n"             \
-      ".cfi_adjust_cfa_offset -128\n"                                                              \
-      ".cfi_same_value %rbx\n"                                                                     \
-      "ret\n"                                                                                      \
-      ".cfi_endproc\n"                                                                             \
-      ".size " Name ", .-" Name "\n")
+  __asm__(".text\n"                                                                                \
+          ".globl " Name "\n"                                                                      \
+          ".hidden " Name "\n"                                                                     \
+          ".type " Name ", @function\n" Name ":\n"                                                 \
+          ".cfi_startproc\n"                                                                       \
+          "endbr64\n"                                                                              \
+          ".irp r,r15,r14,r13,r12,r11,r10,r9,r8,rdi,rsi,rbp,rsp,rbx,rdx,rcx,rax\n"                 \
+          "push %\\r\n"                                                                            \
+          ".cfi_adjust_cfa_offset 8\n"                                                             \
+          ".endr\n"                                                                                \
+          ".cfi_rel_offset %rbx, 24\n"                                                             \
+          "mov %rsp, %rdi\n"                                                                       \
+          "mov %rsp, %rbx\n"                                                                       \
+          ".cfi_def_cfa_register %rbx\n"                                                           \
+          "and $-16, %rsp\n"                                                                       \
+          "call " Function "\n"                                                                    \
+          "mov %rbx, %rsp\n"                                                                       \
+          ".cfi_def_cfa_register %rsp\n"                                                           \
+          ".irp r,rax,rcx,rdx,rbx,rdi,rbp,rsi,rdi,r8,r9,r10,r11,r12,r13,r14,r15\n"                 \
+          "pop %\\r\n"                                                                             \
+          ".cfi_adjust_cfa_offset -8\n"                                                            \
+          ".endr\n"                                                                                \
+          ".cfi_restore %rbx\n"                                                                    \
+          "ret\n"                                                                                  \
+          ".cfi_endproc\n"                                                                         \
+          ".size " Name ", .-" Name "\n")
 THUNK("incc_probe_enter", "incc_probe_entered");
 THUNK("incc_probe_leave", "incc_probe_left");
 
@@ -714,32 +749,42 @@ enum { Additions = 64 * 512 };
 /// Begins a file for a child. Its memory is a copy of the parent's, but the parts of the parent's
 /// file are shared.
 static void startInChild(void) {
+  int Error = errno;
   struct Header *Parents = File;
   if (!Parents)
     return;
   File = NULL;
   Threads = NULL;
   incc_probe_distance = 0;
-  if (!openFile(Folder) || !addModule()) {
-    setCounts(SwitchedOff);
+  if (IsOwn)
+    *IsOwn = 1;
+  int Recording = openFile(Folder) && addModule();
+  errno = Error;
+  setCounts(Recording ? -1 : SwitchedOff);
+  if (!Recording)
     return;
-  }
   File->Additions = Parents->Additions;
   File->AdditionTicks[0] = Parents->AdditionTicks[0];
   File->InsideTicks = Parents->InsideTicks;
   File->SampledTicks = Parents->SampledTicks;
   File->CountedTicks = Parents->CountedTicks;
-  setCounts(-1);
 }
 
 // 101 is the first priority that programs may use: other constructors may run loops.
 __attribute__((constructor(101))) static void start(void) {
   setCounts(SwitchedOff);
   const char *Named = secure_getenv("INCC_PROBES");
-  // Programs may change their folder, or their environment.
-  if (!Named || !*Named || !realpath(Named, Folder) || !openFile(Folder) || !addModule())
+  // Programs may change their folder, or their environment. They begin with an `errno` of 0.
+  int Recording = Named && *Named && realpath(Named, Folder) && openFile(Folder) && addModule();
+  errno = 0;
+  if (!Recording)
     return;
   HasKey = pthread_key_create(&Key, detach) == 0;
+  IsOwn = mmap(NULL, Page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (IsOwn == MAP_FAILED)
+    IsOwn = NULL;
+  else
+    *IsOwn = 1, madvise((void *)IsOwn, Page, MADV_WIPEONFORK);
   setCounts(-1);
   pthread_atfork(NULL, NULL, startInChild);
   if (!File->Additions) {
