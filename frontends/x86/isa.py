@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -89,6 +90,14 @@ _SYMBOLS = r"(?<![%\w$.])\$?([A-Za-z_.][\w.$]*)"
 
 # Most of the code before vectorised loops.
 _KEEPS_POINTERS = re.compile(r"(?:j|cmp(?!xchg)|test|nop|prefetch)|(?!v?pcmp[ei]str).*%[xyz]mm\d+$").match
+
+
+@lru_cache(1)  # several steps of an analysis ask about its text
+def _sign(text: str) -> int:
+    if any(register in text for register in _ATT_REGISTERS):
+        return 0
+    match = re.search(_SIGN, text)
+    return match.start() if match else -1
 
 
 class _X86(Isa):
@@ -183,10 +192,7 @@ class _X86(Isa):
     }
 
     def sign(self, text: str) -> int:
-        if any(register in text for register in _ATT_REGISTERS):
-            return 0
-        match = re.search(_SIGN, text)
-        return match.start() if match else -1
+        return _sign(text)
 
     def in_gnu_syntax(self, text: str) -> str:
         if any(register in text for register in _ATT_REGISTERS):
