@@ -9,6 +9,10 @@ with summaries alone and as JSON, and on long inputs. The 200 regions differ in 
 code does, and results are shared between regions that cannot be told apart; 200 regions that have no instruction in
 common are another row.
 
+`bench/speed.py --loops DIR` times incc-mca on files of many different loops, on one processor and on all: with the
+AArch64 loops of compilers in `DIR/aarch64/loops.jsonl.gz`, and the x86 loops in `DIR/zen4/loops.txt` and
+`DIR/redwood_cove/loops.txt`, whose lines begin with machine code in hexadecimal.
+
 `bench/speed.py --scan FILE` times incc-scan instead, on a file whose lines begin with the machine code of a block in
 hexadecimal: user time, which other processes on the machine disturb less.
 """
@@ -16,15 +20,19 @@ hexadecimal: user time, which other processes on the machine disturb less.
 from __future__ import annotations
 
 import argparse
+import gzip
 import itertools
+import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 
 TRIAD = """\
 # OSACA-BEGIN
@@ -231,6 +239,50 @@ def many_loops(folder: pathlib.Path) -> None:
     row("", f"{1e6 / ms:.0f} loops/s")
 
 
+def assembly(loops: Sequence[str], kind: str) -> str:
+    """Return a file with a function for each of these loops, with labels of its own. `kind`: the mark of functions."""
+    functions = []
+    for n, loop in enumerate(loops):
+        body = re.sub(r"\.L\w+", rf"\g<0>_{n}", loop.rstrip())
+        functions.append(f"\t.type\tf{n}, {kind}function\nf{n}:\n{body}\n\tret\n\t.size\tf{n}, .-f{n}\n")
+    return "\t.text\n" + "".join(functions)
+
+
+def different_loops(data: pathlib.Path, folder: pathlib.Path) -> None:
+    """Processor time and kernels per second of incc-mca in files of different loops, AArch64's also each twice.
+
+    Up to 500 loops have what-if analyses.
+    """
+    from incc.frontends.x86.kernels import decode_bytes
+
+    rows = gzip.decompress((data / "aarch64/loops.jsonl.gz").read_bytes()).splitlines()
+    a64 = list(dict.fromkeys(json.loads(row)["assembly"] for row in rows))
+    x86 = []
+    for name in ("zen4", "redwood_cove"):
+        for line in dict.fromkeys((data / name / "loops.txt").read_text().splitlines()):
+            *instructions, jump = [i.text for i in decode_bytes(bytes.fromhex(line.split()[0])).instructions]
+            x86.append("\n".join([".L1:", *instructions, f"{jump.split()[0]} .L1"]))
+    incc = shutil.which("incc-mca") or tool("incc-mca")
+    assert incc is not None
+    processors = sorted(os.sched_getaffinity(0))
+    row("incc-mca --auto", "ms CPU  kernels/s")
+    for cpu, loops, kind in (
+        ("neoverse-v2", a64, "%"),
+        ("neoverse-v2", a64 * 2, "%"),
+        ("neoverse-n1", a64 * 2, "%"),
+        ("znver4", x86[: len(a64)], "@"),
+        ("znver4", x86[: 2 * len(a64)], "@"),
+        ("znver4", x86, "@"),
+    ):
+        file, count = folder / "loops.s", len(loops)
+        file.write_text(assembly(loops, kind))
+        for used in (processors[:1], processors):
+            os.sched_setaffinity(0, used)
+            spent, wall = processor_and_clock([incc, f"-mcpu={cpu}", "--auto", str(file)], 5)
+            os.sched_setaffinity(0, processors)
+            row(f"  {count} loops, {cpu}, processors: {len(used)}", f"{spent:.0f}  {1000 * count / wall:>9.0f}")
+
+
 def wrapper(folder: pathlib.Path) -> None:
     """Print the time that the wrapper adds to the compilation of a C file of 2,000 lines."""
     source = folder / "long.c"
@@ -361,6 +413,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--loop", type=pathlib.Path, help="a marked assembly file instead of the built-in triad")
     parser.add_argument("--scan", type=pathlib.Path, metavar="FILE", help="time incc-scan on the blocks of this file")
+    parser.add_argument("--loops", type=pathlib.Path, metavar="DIR", help="time incc-mca on the loops in this folder")
     parser.add_argument("--mca", action="store_true", help="only compare incc-mca with llvm-mca")
     parser.add_argument("--osaca", default=tool("osaca"), help="OSACA's program (default: on PATH)")
     arguments = parser.parse_args()
@@ -368,6 +421,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as name:
             if arguments.scan:
                 scan(arguments.scan, pathlib.Path(name))
+                return 0
+            if arguments.loops:
+                different_loops(arguments.loops, pathlib.Path(name))
                 return 0
             one_kernel(pathlib.Path(name), arguments.loop, "" if arguments.mca else arguments.osaca)
             beside_llvm_mca(pathlib.Path(name))
