@@ -27,6 +27,7 @@ FOLDER = Path(incc.views.__path__[0])
 ALLOWED = (
     "incc.views",
     "incc.report.instructions",
+    "incc.report.runs",
     "incc.report.source.places",
     "incc.report.types",
     "incc.report.phrases",
@@ -80,7 +81,7 @@ def test_views_do_not_import_each_other_in_a_circle() -> None:
         for file in FOLDER.rglob("*.py")
     }
     assert "html.data" in graph["html"]
-    assert graph["text.summary"] >= {"text.asked", "layout"}
+    assert graph["text.summary"] >= {"text.what_if", "layout"}
     while graph:
         leaves = [name for name, needs in graph.items() if not needs & set(graph)]
         assert leaves, f"a circle among {sorted(graph)}"
@@ -120,10 +121,11 @@ def test_each_view_has_a_file(view: str) -> None:
         distance=None,
         reaches=[],
         neighbour=False,
+        apart="",
     )
     unit.kernels[0].data = t.DataReport(
         levels=[level],
-        streams=[stream],
+        streams=[stream, stream],
         overlapping=1.0,
         loading=1.0,
         line_iterations=1.0,
@@ -132,6 +134,7 @@ def test_each_view_has_a_file(view: str) -> None:
         notation="",
         prediction="",
         unknown=[],
+        deciding=[],
         thrashing=[],
         configuration="",
     )
@@ -169,7 +172,7 @@ def test_only_what_is_printed_is_imported() -> None:
     report = make_report(triad_parts(), timeline=True)
     always = {"incc.report", "incc.report.types", "incc.report.source", "incc.report.source.places", "incc.views"}
     always |= {f"incc.views.{n}" for n in ("text", "layout", "text.header")}
-    assert loaded(report, ["info"]) == always | {f"incc.views.text.{n}" for n in ("info", "asked")}
-    every = always | {f"incc.views.text.{name.replace('-', '_')}" for name in (*VIEWS, "asked")}
-    every |= {"incc.report.phrases", "incc.views.table"}
+    assert loaded(report, ["info"]) == always | {f"incc.views.text.{n}" for n in ("info", "what_if")}
+    every = always | {f"incc.views.text.{name.replace('-', '_')}" for name in VIEWS}
+    every |= {"incc.report.phrases", "incc.report.wording", "incc.views.table"}
     assert loaded(report, list(VIEWS)) == every

@@ -11,8 +11,9 @@ from typing import Any
 from incc.report import types as t
 from incc.views.layout import Layout
 from incc.views.table import select
-from incc.views.text import calls, dependencies, header, memory
+from incc.views.text import dependencies, header, memory
 from incc.views.text.overview import row_of
+from incc.views.text.unit import call_heading
 
 BOUNDS: dict[t.BoundName, str] = {
     "port": "Ports",
@@ -110,7 +111,7 @@ def _more(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
             yield part.text
     for call in unit.calls or ():
         if any(loop.kernel_id == kernel.kernel_id for loop in call.loops):
-            yield " ".join([calls.heading(call), *call.text])
+            yield " ".join([call_heading(call), *call.text])
 
 
 def instruction_row(line: int, i: t.InstructionReport) -> list[Any]:

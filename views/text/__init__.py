@@ -162,9 +162,9 @@ def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many
     With `many` kernels, each has only a few lines.
     """
     if unit.trials is not None:
-        from incc.views.text import trials
+        from incc.views.text import unit as of_unit
 
-        yield from trials.lines(unit, layout)
+        yield from of_unit.trial_lines(unit, layout)
         return
     if unit.kernels and (table or many):
         from incc.views.text import overview
@@ -185,9 +185,9 @@ def _body(unit: t.UnitReport, layout: Layout, show: TextParts, table: bool, many
 
         yield from ways.lines(unit, layout)
     if unit.calls is not None:
-        from incc.views.text import calls
+        from incc.views.text import unit as of_unit
 
-        yield from calls.lines(unit, layout)
+        yield from of_unit.call_lines(unit, layout)
 
 
 def _on_several_cores(units: Sequence[t.UnitReport]) -> dict[int, list[t.UnitReport]]:
@@ -204,9 +204,7 @@ def _on_several_cores(units: Sequence[t.UnitReport]) -> dict[int, list[t.UnitRep
 
 def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: TextParts) -> Iterator[str]:
     """Yield a few lines on kernels that have these numbers and are alike."""
-    from incc.views.text import short
-
-    yield from short.lines(unit, numbers, layout, MOST_HINTS)
+    yield from header.short_lines(unit, numbers, layout, MOST_HINTS)
     for number in numbers:
         yield from _details(unit, unit.kernels[number - 1], layout, show)
 
@@ -214,10 +212,11 @@ def _short(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, show: Tex
 def _whole(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout, show: TextParts, number: int) -> Iterator[str]:
     """Yield header, verdict and views of a kernel; `number` is that of its row in the overview, 0 for none."""
     yield from header.lines(unit, kernel, layout, number, MOST_HINTS if show.brief else None)
-    # A part of the summary that was requested by name stays even if the summary is switched off.
-    order = VIEWS if "summary" in show.views else ("asked", *VIEWS)
-    for view in order:
-        if (view in show.views or view == "asked") and (kernel.instructions or view == "summary"):
+    if "summary" not in show.views and kernel.instructions:
+        # A part of the summary that was requested by name stays.
+        yield from _set_off(_module("what-if").requested(unit, kernel, layout))
+    for view in VIEWS:
+        if view in show.views and (kernel.instructions or view == "summary"):
             yield from _set_off(_view(view)(unit, kernel, layout))
     yield from _details(unit, kernel, layout, show)
 

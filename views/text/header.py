@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
 from incc.report.source.places import assembly_is_kept
 from incc.views.layout import BOLD, Layout, count
+
+_INDENT = "   "
+"""In front of the lines on one of many kernels."""
 
 
 def unit_lines(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout) -> Iterator[str]:
@@ -244,3 +247,21 @@ def verdict(kernel: t.KernelReport, layout: Layout, indent: str = "", most_hints
         yield from layout.wrap(hint.text[:1].upper() + hint.text[1:], f"{indent}- ", f"{indent}  ")
     if most_hints is not None and len(kernel.hints) > most_hints:
         yield f"{indent}- {count(len(kernel.hints) - most_hints, 'more hint')}"
+
+
+def short_lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, most_hints: int) -> Iterator[str]:
+    """Yield the lines on the kernels with these numbers, which are alike, with at most a number of hints."""
+    kernel = unit.kernels[numbers[0] - 1]
+    heading = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {title(kernel, layout)}"
+    yield from layout.wrap(heading, "", _INDENT, style=BOLD)
+    size = count(kernel.size.instructions, "instruction")
+    place = span(unit, kernel) if kernel.first_line else unit.assembly_file
+    where = ", ".join(part for part in (kernel.label, place) if part)
+    if len(numbers) > 1:
+        where += f" and {count(len(numbers) - 1, 'loop')} like it"
+    yield from layout.wrap(f"{where}: {size}, {kernel.arithmetic.text}", _INDENT, _INDENT)
+    if kernel.inlined or kernel.inlined_into:
+        yield from layout.wrap(inlining(kernel, layout), _INDENT, _INDENT)
+    if kernel.remarks:
+        yield from layout.wrap(f"{unit.compiler}: {remarks(kernel)}", _INDENT, f"{_INDENT}  ")
+    yield from verdict(kernel, layout, _INDENT, most_hints)

@@ -8,7 +8,7 @@ from incc.report import types as t
 from incc.report.phrases import EXITS, LOST_SLOTS
 from incc.report.types import BoundName
 from incc.views.layout import BOLD, Layout, cycles, percent
-from incc.views.text import asked
+from incc.views.text import what_if
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
@@ -60,10 +60,10 @@ def _bounds(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     if kernel.simulated:
         yield ""
         if "what-if" not in layout.views:
-            yield from asked.changes(kernel, layout)
+            yield from what_if.changes(kernel, layout)
             yield ""
         yield from _counters(kernel.simulated, layout)
-        yield from asked.places(kernel, True)
+        yield from what_if.places(kernel, True)
 
 
 def _measured(kernel: t.KernelReport, layout: Layout) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The effect of the hints' flags, set by set, on the loops that they change."""
+"""Whole calls of a unit's functions, and the effect of the hints' flags on its loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,27 @@ from incc.report import types as t
 from incc.views.layout import Layout
 
 
-def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
+def call_lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
+    """Yield a paragraph for each function with loops; nothing if no trip counts were given."""
+    for call in unit.calls or ():
+        yield ""
+        if call.reason:
+            yield from layout.wrap(f"Calls of {call.function_name or 'the code'} are not predicted: {call.reason}.")
+            continue
+        yield from layout.wrap(call_heading(call))
+        for sentence in call.text:
+            yield from layout.wrap(sentence, "  ", "  ")
+
+
+def call_heading(call: t.CallReport) -> str:
+    """Return the beginning of the sentences on a call."""
+    nested = any(loop.entries > 1 for loop in call.loops) or (not call.loops and call.elements > call.inner_trips)
+    around = f", {call.outer_trips} of the loops around" if nested else ""
+    name = call.function_name or "the code"
+    return f"A call of {name} with {call.inner_trips} iterations of its innermost loops{around}:"
+
+
+def trial_lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
     """Yield a paragraph for each set of flags that changes a loop as no set before it."""
     trials = unit.trials
     if trials is None:
