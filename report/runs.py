@@ -81,6 +81,10 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """The functions that it calls, whose time is in the measured cycles; "?" for unknown ones."""
     data_bytes: int | None
     """The estimated size of its data, from the addresses of samples; None if unknown."""
+    role: str
+    """The role among the loops of its function, such as "remainder"; "" for a main loop, and if it is unknown."""
+    others: tuple[str, ...]
+    """Loops that ran in addition to it, or instead of it, with their share of the time and their iterations."""
     verdict: str
     """The limit of endless iterations, in one sentence; "" if the loop was not analysed."""
     trips: tuple[TripCount, ...]

@@ -93,7 +93,10 @@ def run_report(
     total = sum(p.ticks for p in profiles) if len(complete) == len(profiles) else 0
     seconds = sum(p.seconds for p in complete)
     ticks = sum(p.ticks for p in complete)
-    runs = [_loop_run(loop, analysed.get(key), units.get(key[0]), rate, total) for key, loop in loops.items()]
+    runs = [
+        _loop_run(loop, analysed.get(key), units.get(key[0]), tuple(_others(key, loops, analysed, total)), rate, total)
+        for key, loop in loops.items()
+    ]
     skipped = [
         f"{unit.source or 'assembly'}: {each.kernel}: {each.reason}" for unit in units.values() for each in unit.skipped
     ]
@@ -117,8 +120,28 @@ def _mean(values: Iterable[float]) -> float:
     return sum(numbers) / len(numbers) if numbers else 0.0
 
 
+def _others(
+    key: LoopKey, loops: Mapping[LoopKey, LoopProfile], analysed: Mapping[LoopKey, Analysed], total: int
+) -> Iterable[str]:
+    """Yield the remainders, prologues and fallbacks of a main loop that ran."""
+    whole = loops[key].iterations
+    for other, each in analysed.items():
+        role = each.report.role
+        if other[0] != key[0] or role.of != key[1] or role.name not in ("remainder", "prologue", "fallback"):
+            continue
+        loop = loops[other]
+        share = f", {loop.ticks / total:.1%} of the time" if total else ""
+        of_main = f"{loop.iterations / whole:.2g} times as many iterations" if whole else "iterations"
+        yield f"{role.name} {other[1].rpartition('/')[2]}: {of_main}{share}"
+
+
 def _loop_run(
-    profile: LoopProfile, analysed: Analysed | None, unit: StoredUnit | None, rate: float, total: int
+    profile: LoopProfile,
+    analysed: Analysed | None,
+    unit: StoredUnit | None,
+    others: tuple[str, ...],
+    rate: float,
+    total: int,
 ) -> LoopRun:
     measured = profile.ticks * rate / profile.iterations if profile.iterations and rate else None
     explanation = explain(analysed.result, profile, measured) if analysed and measured is not None else None
@@ -148,6 +171,8 @@ def _loop_run(
         possible=(*(explanation.possible if explanation else ()), *(_possible(report) if report else ())),
         calls=tuple(_calls(analysed.result)) if analysed else (),
         data_bytes=explanation.data_bytes if explanation else None,
+        role=report.role.name if report and report.role.name != "main" else "",
+        others=others,
         verdict=report.verdict if report else "",
         trips=tuple(
             TripCount(

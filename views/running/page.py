@@ -42,7 +42,11 @@ def page(report: RunReport) -> str:
                 "place": place_of(loop),
                 "bars": list(_bars(loop)),
                 "verdict": f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.",
-                "notes": [*(f"Possible: {cause}." for cause in loop.possible), *loop_notes(loop)],
+                "notes": [
+                    *(f"Also ran: {other}." for other in loop.others),
+                    *(f"Possible: {cause}." for cause in loop.possible),
+                    *loop_notes(loop),
+                ],
                 "trips": _trips(loop),
             }
             for loop in detailed

@@ -109,7 +109,8 @@ def _cycles(loop: LoopRun) -> str:
 
 def loop_name(loop: LoopRun) -> str:
     """Return the name of a loop for people: its function and its number there."""
-    return f"{loop.function_name}/{loop.kernel_id.rpartition('/')[2]}"
+    role = f" {loop.role}" if loop.role else ""
+    return f"{loop.function_name}/{loop.kernel_id.rpartition('/')[2]}{role}"
 
 
 def place_of(loop: LoopRun) -> str:
@@ -129,6 +130,8 @@ def _details(loop: LoopRun, layout: Layout) -> Iterator[str]:
         yield f"  {loop.unexplained:+8.2f}  unexplained{called}"
     yield f"  {loop.cycles:8.2f}  measured cycles per iteration"
     yield from _wrapped(f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.", layout, "  ")
+    for other in loop.others:
+        yield from _wrapped(f"Also ran: {other}.", layout, "  ")
     for cause in loop.possible:
         yield from _wrapped(f"Possible: {cause}.", layout, "  ")
     for note in loop_notes(loop):
