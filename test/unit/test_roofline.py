@@ -26,7 +26,8 @@ from incc.models.memory import MemoryHierarchy, MemoryLevel
 from incc.report import types as t
 from incc.report.parts.roofline import ceilings_report
 from incc.views import roofline
-from incc.views.roofline.chart import Figure, Loop, drawing
+from incc.views.roofline.chart import drawing
+from incc.views.roofline.figure import Figure, Loop
 from properties import examples
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -14,7 +14,8 @@ from incc.report import types as t
 from incc.views.html import templates
 from incc.views.layout import Layout, in_order
 from incc.views.ranking import cells
-from incc.views.roofline.chart import TYPES, Figure, Loop, drawing
+from incc.views.roofline.chart import drawing
+from incc.views.roofline.figure import TYPES, Figure, Loop
 from incc.views.table import Cell, Table, TableRow, number_column, select, text_column
 from incc.views.text.overview import row_of
 
