@@ -409,6 +409,7 @@ class Entry(msgspec.Struct, frozen=True):
     """The values of registers when a loop is entered (`KernelCode`)."""
 
     values: tuple[Affine, ...] = ()
+    alone: tuple[Affine, ...] = ()
     products: Mapping[str, tuple[str, str]] = {}
     origins: tuple[Origin, ...] = ()
     held: Mapping[str, str] = {}
@@ -544,6 +545,9 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
 
     Their `terms` are names of unknown values instead of registers; equal names are equal values.
     """
+    alone: tuple[Affine, ...] = ()
+    """The values of further address registers, which share no unknown with another one: they tell something only if
+    variables are known."""
     products: Mapping[str, tuple[str, str]] = {}
     """The unknown values whose product is one in `entry`, or in another product."""
     origins: tuple[Origin, ...] = ()
@@ -599,10 +603,11 @@ def with_values(kernel: KernelCode, values: Mapping[str, int]) -> KernelCode:
     held = {unknown: values[name] for name, unknown in kernel.variables.items() if name in values}
     registers = {name.lower(): value for name, value in values.items() if name not in kernel.variables}
     entries = []
-    for entry in kernel.entry:
+    for entry in (*kernel.entry, *kernel.alone):
         if entry.target not in registers:
             terms, constant = _evaluated((entry.terms, entry.constant), held, kernel.products)
-            entries.append(replace(entry, terms=terms, constant=constant))
+            if not terms or entry in kernel.entry:
+                entries.append(replace(entry, terms=terms, constant=constant))
     return replace(kernel, entry=(*entries, *[Affine(root, (), value) for root, value in registers.items()]))
 
 

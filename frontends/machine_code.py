@@ -125,6 +125,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
                 is_loop=True,
                 alignment=chosen[0].offset % unit,
                 entry=entry.values,
+                alone=entry.alone,
                 products=entry.products,
                 origins=entry.origins,
                 held=entry.held,

@@ -98,6 +98,7 @@ def _kernel(
         alignment=0,
         refused=tuple(refused),
         entry=entry.values,
+        alone=entry.alone,
         products=entry.products,
         origins=entry.origins,
         held=entry.held,

@@ -10,6 +10,7 @@ that value, such as pointers to the rows of an array. Otherwise it becomes a new
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -64,25 +65,24 @@ VECTOR_LENGTH = "vectors"
 """The unknown that constants which grow with the length of vectors are multiples of."""
 
 
-def entry_values(instructions: Sequence[Instruction], follower: Follower) -> tuple[Affine, ...]:
-    """Return the values of a loop's address registers when it is entered, if they relate to each other.
-
-    The `terms` of the results are (unknown, coefficient). An unknown is some value that does not change while the loop
-    runs; equal names are equal values.
-    """
-    registers = _address_registers(instructions, follower.convention.pointers)
-    values = {root: follower.entering(root) for root in sorted(registers)}
-    return tuple(Affine(root, terms, constant) for root, (terms, constant) in values.items())
-
-
 def entry_of(instructions: Sequence[Instruction], follower: Follower | None, start: int = 0) -> Entry:
-    """Return the values of a loop's registers when it is entered, with the origins of what is unknown in them.
+    """Return the values of a loop's address registers when it is entered, with the origins of what is unknown in them.
 
-    The addresses of origins are offsets of instructions plus `start`.
+    The `terms` of values are (unknown, coefficient). An unknown is some value that does not change while the loop runs;
+    equal names are equal values. The addresses of origins are offsets of instructions plus `start`.
     """
     if follower is None:
         return Entry()
-    values = entry_values(instructions, follower)
+    registers = _address_registers(instructions, follower.convention.pointers)
+    entering = {root: follower.entering(root) for root in sorted(registers)}
+    values = [Affine(root, terms, constant) for root, (terms, constant) in entering.items()]
+    # Only constants and values that share an unknown with another register relate registers to each other.
+    users = Counter(unknown for value in values for unknown, _ in value.terms)
+    related = [
+        value
+        for value in values
+        if len(values) > 1 and (not value.terms or any(users[unknown] > 1 for unknown, _ in value.terms))
+    ]
     unknowns = dict.fromkeys([unknown for value in values for unknown, _ in value.terms])
     products = {}
     for unknown in (waiting := list(unknowns)):
@@ -94,7 +94,8 @@ def entry_of(instructions: Sequence[Instruction], follower: Follower | None, sta
         terms, constant = follower.entering(root)
         held[root] = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 and not constant else ""
     origins = [replace(origin, address=start + origin.address) for name in waiting for origin in follower.origins(name)]
-    return Entry(values, products, tuple(origins), held)
+    alone = tuple([value for value in values if value not in related])
+    return Entry(tuple(related), alone, products, tuple(origins), held)
 
 
 _AT_START = re.compile(r"(\w+) before block (\d+)")

@@ -128,6 +128,7 @@ def decode_regions(
                 alignment=alignment,
                 refused=tuple(refusals),
                 entry=entry.values,
+                alone=entry.alone,
                 products=entry.products,
                 origins=entry.origins,
                 held=entry.held,

@@ -37,7 +37,7 @@ def row_distance(kernel: KernelCode, front: Front, fronts: Iterable[Front], elem
 
 def variables(kernel: KernelCode, traffic: Traffic) -> list[str]:
     """Return the variables that unknown steps, or else unknown distances between rows, depend on."""
-    entries = {entry.target: entry for entry in kernel.entry}
+    entries = {entry.target: entry for entry in (*kernel.entry, *kernel.alone)}
     unknowns: list[str] = []
     for number in traffic.unknown:
         moved = {a.register.root for a in kernel.instructions[number].registers if a.address}
@@ -65,7 +65,7 @@ def _distance(kernel: KernelCode, front: Front, fronts: Iterable[Front]) -> _Ter
 
 def _address(kernel: KernelCode, front: Front) -> _Terms:
     """Return the unknown part of the address of a front when the loop is entered."""
-    entries = {entry.target: entry for entry in kernel.entry}
+    entries = {entry.target: entry for entry in (*kernel.entry, *kernel.alone)}
     parts: list[tuple[Mapping[str, int], int]] = []
     for access in kernel.instructions[front.instructions[0]].memory[:1]:
         for register, times in ((access.base, 1), (access.index, access.scale)):
