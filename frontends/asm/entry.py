@@ -76,26 +76,38 @@ def entry_of(instructions: Sequence[Instruction], follower: Follower | None, sta
     registers = _address_registers(instructions, follower.convention.pointers)
     entering = {root: follower.entering(root) for root in sorted(registers)}
     values = [Affine(root, terms, constant) for root, (terms, constant) in entering.items()]
-    # Only constants and values that share an unknown with another register relate registers to each other.
-    users = Counter(unknown for value in values for unknown, _ in value.terms)
-    related = [
-        value
-        for value in values
-        if len(values) > 1 and (not value.terms or any(users[unknown] > 1 for unknown, _ in value.terms))
-    ]
-    unknowns = dict.fromkeys([unknown for value in values for unknown, _ in value.terms])
+    related = _related(values)
+    unknowns = list(dict.fromkeys([unknown for value in values for unknown, _ in value.terms]))
     products = {}
-    for unknown in (waiting := list(unknowns)):
+    for unknown in unknowns:
         if unknown in follower.products:
             products[unknown] = follower.products[unknown]
-            waiting += [name for name in products[unknown] if name not in waiting]
-    held = {v.target: v.terms[0][0] for v in values if len(v.terms) == 1 and v.terms[0][1] == 1 and not v.constant}
-    for root in follower.wanted:
-        terms, constant = follower.entering(root)
-        held[root] = terms[0][0] if len(terms) == 1 and terms[0][1] == 1 and not constant else ""
-    origins = [replace(origin, address=start + origin.address) for name in waiting for origin in follower.origins(name)]
-    alone = tuple([value for value in values if value not in related])
-    return Entry(tuple(related), alone, products, tuple(origins), held)
+            unknowns += [name for name in products[unknown] if name not in unknowns]
+    held = {root: _only_unknown(value) for root, value in entering.items()}
+    held |= {root: _only_unknown(follower.entering(root)) for root in follower.wanted}
+    return Entry(
+        values=tuple(related),
+        alone=tuple([value for value in values if value not in related]),
+        products=products,
+        origins=tuple(
+            [replace(origin, address=start + origin.address) for name in unknowns for origin in follower.origins(name)]
+        ),
+        held=held,
+    )
+
+
+def _related(values: Sequence[Affine]) -> list[Affine]:
+    """Return constants and values that share an unknown with another register, which relate registers to each other."""
+    if len(values) < 2:
+        return []
+    users = Counter(unknown for value in values for unknown, _ in value.terms)
+    return [value for value in values if not value.terms or any(users[unknown] > 1 for unknown, _ in value.terms)]
+
+
+def _only_unknown(value: Value) -> str:
+    """Return the unknown that a value is, "" for a sum."""
+    terms, constant = value
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 and not constant else ""
 
 
 _AT_START = re.compile(r"(\w+) before block (\d+)")
