@@ -22,6 +22,7 @@ Needed are, by project, make, cmake, ninja and meson. Nothing is installed, and 
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
 import ctypes
 import hashlib
@@ -68,12 +69,15 @@ class Sources(msgspec.Struct, frozen=True):
 UNDER_BUILD = ("build", "again", "build-full", "configured")
 
 WAYS = ("off", "lean", "full", "deferred", *UNDER_BUILD)
+PROBE = "probe"
 """The ways of using incc, each with an empty cache except `again`.
 
 off: in the compiler's place, without analysis; lean, full: requested by the environment, with analyses within each
 command; deferred: lean, with INCC_DEFER=1 (the analysis by incc-report is timed separately); build, build-full: a tree
 that was configured without incc, under incc-build; again: as build, a second time with the cache filled; configured:
 also configured under incc-build, which gives trees of CMake the paths of its links.
+
+Only on request: probe: all loops get probes, and the tests run with them. Only the results of the tests are compared.
 """
 
 GOALS = {"off": 1.01, "lean": 1.35, "full": 2.2, "build": 1.35, "again": 1.08}
@@ -114,7 +118,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("projects", nargs="*", metavar="PROJECT", help=f"of {', '.join(PROJECTS)} (all)")
     parser.add_argument("--folder", required=True, type=pathlib.Path, help="for sources and builds")
-    parser.add_argument("--ways", default=",".join(WAYS), help=f"of {', '.join(WAYS)} (all)")
+    parser.add_argument("--ways", default=",".join(WAYS), help=f"of {', '.join(WAYS)} (all), and {PROBE}")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--cc", default="gcc", help="the C compiler that `cc` and `gcc` stand for (gcc)")
     parser.add_argument("--cxx", default="g++", help="likewise (g++)")
@@ -122,7 +126,7 @@ def main() -> int:
     parser.add_argument("--stages", action="store_true", help="print the parts of the analysis (of `deferred`)")
     options = parser.parse_args()
     ways = options.ways.split(",")
-    unknown = [f"way {w}" for w in ways if w not in WAYS] + [
+    unknown = [f"way {w}" for w in ways if w not in (*WAYS, PROBE)] + [
         f"project {p}" for p in options.projects if p not in PROJECTS
     ]
     if unknown:
@@ -220,6 +224,9 @@ def compared(
             yield {"project": name, "way": way, "problem": f"FAILS with incc: {run.failed}", "same": False}
         else:
             row: dict[str, Any] = {"project": name, "way": way, "cpu": run.cpu / cpu, "wall": run.wall / wall}
+            if way == PROBE:
+                yield row | probed(plain, run, folder / "build", reports)
+                continue
             if way == "deferred" and options.stages:
                 print_stages(reports, cpu)
             row |= outcome(plain, run, reports, way)
@@ -257,9 +264,44 @@ def outcome(plain: list[Run], run: Run, reports: pathlib.Path, way: str) -> dict
     return row | counted(reports) | {"same": not files and not configured and tests, "said": text + analysed}
 
 
+def probed(plain: list[Run], run: Run, tree: pathlib.Path, profiles: pathlib.Path) -> dict[str, Any]:
+    """Return which loops of a build have probes, which count their iterations, and whether its tests are the same."""
+    from incc.frontends.elf import read_elf
+    from incc.running.units import SECTION, units_in
+
+    loops: dict[tuple[bytes, bytes], bytes] = {}
+    skipped: dict[tuple[str, str], str] = {}
+    for path in tree.rglob("*"):
+        if path.is_file() and not path.is_symlink() and (data := path.read_bytes()).startswith(b"\x7fELF"):
+            loops |= {(unit, kernel): counted for unit, kernel, counted in _DESCRIPTION.findall(data)}
+            with contextlib.suppress(ValueError, LookupError):
+                for unit, _ in units_in(bytes(read_elf(data).content(SECTION))):
+                    skipped |= {
+                        (unit.key, each.kernel): re.sub(r"line \d+", "line N", each.reason) for each in unit.skipped
+                    }
+    reasons = collections.Counter(skipped.values())
+    counting = sum(counted == b"true" for counted in loops.values())
+    same = all(test == run.tests for test in (plain[0].tests, plain[1].tests)) or (
+        plain[0].tests != plain[1].tests and plain[0].tests[0] == run.tests[0]
+    )
+    without = "; ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+    recorded = len(list(profiles.glob("*.probes")))
+    said = (
+        f"tests {'the same' if same else 'DIFFERENT'}, {recorded} profiles; {len(loops)} loops with probes,"
+        f" {counting} count; {len(skipped)} without{': ' if without else ''}{without}"
+    )
+    return {"units": 0, "kernels": len(loops), "system": 0, "unknown": len(skipped), "same": same, "said": said}
+
+
+_DESCRIPTION = re.compile(rb'\{"unit": ?"([0-9a-f]+)", ?"kernel": ?"([^"]*)"[^}]*"counted": ?(true|false)\}')
+"""The description of a loop in an object (`incc.running.insertion`)."""
+
+
 def environment(way: str, reports: pathlib.Path, cache: pathlib.Path, behind: pathlib.Path) -> dict[str, str]:
     """Return the variables that a way adds."""
     variables = {"INCC_CACHE": str(cache), "XDG_DATA_HOME": str(cache.with_name("data"))}
+    if way == PROBE:
+        return variables | {"INCC_PROBE": "1", "INCC_PROBES": str(reports), "PATH_BEHIND": str(behind)}
     if way != "off":
         variables["INCC_MODE"] = "full" if way in ("full", "build-full") else "lean"
     if way in ("lean", "full", "deferred"):
@@ -296,6 +338,8 @@ def built(
     variables["PATH"] = ":".join(path)
     reports = variables.pop("REPORTS", "")
     quiet = {k: v for k, v in variables.items() if not k.startswith("INCC_") or k == "INCC_CACHE"}
+    # Tests link programs of their own with what was built.
+    tested_in = variables if way == PROBE else quiet
     with open(folder / "log", "a", encoding="utf-8") as log:
         log.write(f"\n=== {sources.archive.name} {way or 'plain'}\n")
 
@@ -308,7 +352,7 @@ def built(
 
         wrapped = ("incc-build", "-o", reports, "--") if reports else ()
         # incc is there when a project is configured, too.
-        analysed = way in ("lean", "full", "deferred", "configured")
+        analysed = way in ("lean", "full", "deferred", "configured", PROBE)
         if step(project.configure, variables if analysed else quiet, wrapped if way == "configured" else ()):
             return Run(failed=project.configure)
         links_of_build = pathlib.Path(added.get("XDG_DATA_HOME", "")) / "incc" / "links"
@@ -326,7 +370,7 @@ def built(
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     made = digests(source, renamed)
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    tested = subprocess.run(project.test, shell=True, cwd=source, env=quiet, check=False, **streams)
+    tested = subprocess.run(project.test, shell=True, cwd=source, env=tested_in, check=False, **streams)
     # Times and counts differ between two runs of the same tests, and with them the blanks in front of them.
     output = re.sub(r"[ \t]*\d+([.:]\d+)*", " N", tested.stdout.decode("utf-8", "replace"))
     return Run(configured=configured, made=made, cpu=cpu, wall=wall, tests=(tested.returncode, output))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 import struct
 from collections.abc import Iterable, Iterator
 from math import sqrt
@@ -12,6 +10,7 @@ import msgspec
 
 from incc.running.insertion import LoopDescription
 from incc.support.errors import AnalysisError
+from incc.support.files import read_regular
 
 _PAGE = 4096
 _HEADER = struct.Struct("<8s6QQ2Q3Q3Q1024s")
@@ -26,6 +25,8 @@ _EXAMPLES, _EXAMPLE_COUNT = 1208, 16
 _EXAMPLE = struct.Struct("<3Q8Q")
 _MODULE_PART, _THREAD_PART, _RECORDS_PART = 1, 2, 3
 _LARGEST = 1 << 31
+_MOST_LOOPS = 1 << 20
+"""Of a module: text of a damaged file may have any number of lines."""
 
 
 class ProfileError(AnalysisError):
@@ -105,12 +106,9 @@ class ProgramProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_profile(path: str) -> ProgramProfile:
     """Read the profile of a process, which may still run. Raises ProfileError and OSError."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size < _PAGE or size > _LARGEST:
-            raise ProfileError(f"{path}: error: not a profile of a program with probes (it has {size:,} bytes)")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
-            data = memory[:]
+    data = read_regular(path, _LARGEST)
+    if len(data) < _PAGE:
+        raise ProfileError(f"{path}: error: not a profile of a program with probes (it has {len(data):,} bytes)")
     header = _HEADER.unpack_from(data)
     magic, _, process, start, end, _, time, additions, first, last, _, sampled, counted = header[:13]
     start_clock, end_clock, record_size, program = header[13:]
@@ -161,15 +159,17 @@ def _loops(path: str, data: bytes) -> Iterator[LoopProfile]:
     for kind, module, start, end in _parts(data):
         if kind == _MODULE_PART:
             text = data[start + _PART.size : end].rstrip(b"\0")
-            modules[module] = text.decode("utf-8", "surrogateescape").split("\n")
+            modules[module] = text.decode("utf-8", "surrogateescape").split("\n", _MOST_LOOPS)
         elif kind == _THREAD_PART:
-            for number, at in enumerate(range(start + _PART.size + _THREAD.size, end - _LOOP.size + 1, _LOOP.size)):
+            # The part of a module, which comes first, has a line for each loop and one for itself.
+            places = range(start + _PART.size + _THREAD.size, end - _LOOP.size + 1, _LOOP.size)
+            for number, at in enumerate(places[: max(len(modules.get(module, ())) - 1, 0)]):
                 count, _, _, planned = _LOOP.unpack_from(data, at)
                 sums.setdefault((module, number), _Sums()).entries += max(planned + count, 0)
         elif kind == _RECORDS_PART:
             for at in range(start + _PART.size, end - _RECORD_SIZE + 1, _RECORD_SIZE):
                 number = struct.unpack_from("<Q", data, at)[0]
-                if number:
+                if 0 < number < len(modules.get(module, ())):
                     _add(sums.setdefault((module, number - 1), _Sums()), data, at)
     for (module, number), of_loop in sums.items():
         lines = modules.get(module, [])
@@ -177,7 +177,7 @@ def _loops(path: str, data: bytes) -> Iterator[LoopProfile]:
         if line and of_loop.entries:
             try:
                 description = msgspec.json.decode(line.encode("utf-8", "surrogateescape"), type=LoopDescription)
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
                 raise ProfileError(f"{path}: error: damaged description of a loop: {error}") from error
             yield _profile(description, lines[0], of_loop)
 

@@ -18,6 +18,8 @@ SECTION = ".incc.units"
 
 _HEAD = struct.Struct("<8sQ")
 _MAGIC = b"inccunit"
+_MOST_BYTES = 256 << 20
+"""Of a unit: a small section may unpack to more than fits into memory."""
 
 
 class StoredUnit(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,10 +59,14 @@ def units_in(section: bytes) -> Iterator[tuple[StoredUnit, Unit]]:
             at += 1  # linkers align the parts of a section
             continue
         at += _HEAD.size
+        unpacking = zlib.decompressobj()
         try:
-            head, _, text = zlib.decompress(section[at : at + size]).partition(b"\0")
+            data = unpacking.decompress(section[at : at + size], _MOST_BYTES)
+            if not unpacking.eof:
+                raise ValueError("truncated, or too large")
+            head, _, text = data.partition(b"\0")
             unit = msgspec.json.decode(head, type=StoredUnit)
-        except (zlib.error, msgspec.MsgspecError) as error:
+        except (zlib.error, msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise AnalysisError(f"damaged code in the section {SECTION}: {error}") from error
         yield unit, _unit(unit, text.decode("utf-8", "surrogateescape"))
         at += size

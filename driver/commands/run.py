@@ -26,6 +26,7 @@ from incc.driver.messages import run_command, say
 from incc.report.runs import RunReport
 from incc.running.profile import ProfileError, ProgramProfile, read_profile
 from incc.support.errors import AnalysisError
+from incc.support.files import read_regular
 from incc.support.signals import die_by
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from incc.running.units import StoredUnit
 
 USAGE, NOT_EXECUTABLE, NOT_FOUND = 2, 126, 127
+
+_FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
+"""The signals that are sent on to the program, as those who send them know no other process."""
 
 COMMAND = Command(
     name="incc-run",
@@ -73,6 +77,9 @@ COMMAND = Command(
     status="that of the program, or 128 plus the number of the signal that ended it; 127 if it does not exist; 2 for a "
     "mistake on the command line, or a report that cannot be written",
 )  # fmt: skip
+
+_LARGEST_PROGRAM = 2 << 30
+"""In bytes."""
 
 TOP = 20
 """Default number of loops."""
@@ -127,25 +134,36 @@ def _folder(named: str) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _wait_on(number: int, frame: object) -> None:
+    """Do nothing about a signal."""
+
+
 def _execute(words: Sequence[str], folder: str) -> int:
     """Run the program and return its exit status, negative for a signal."""
     # The launcher hides some variables from Python (front/python.cpp).
     environment = {name.removeprefix("INCC_HIDDEN_"): value for name, value in os.environ.items()}
     environment["INCC_PROBES"] = folder
+    child: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
+
+    def forward(number: int, frame: object) -> None:
+        if child is None:
+            early.append(number)
+        else:
+            child.send_signal(number)
+
+    # The terminal sends the first two to the program as well, whose end this process waits for. Signals that are
+    # ignored stay so, also in the program.
+    handlers = {signal.SIGINT: _wait_on, signal.SIGQUIT: _wait_on, **dict.fromkeys(_FORWARDED, forward)}
+    kept = {n: signal.signal(n, each) for n, each in handlers.items() if signal.getsignal(n) != signal.SIG_IGN}
     try:
         child = subprocess.Popen(words, env=environment)
+        for number in early:
+            child.send_signal(number)
+        return child.wait()
     except OSError as error:
         _say(f"error: {words[0]}: {error.strerror}")
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-    # The terminal sends these to the program as well, whose end this process waits for.
-    kept = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
-
-    def forward(number: int, frame: object) -> None:
-        child.send_signal(number)
-
-    kept |= {number: signal.signal(number, forward) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        return child.wait()
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
@@ -172,6 +190,8 @@ def _report(
             profiles.append(read_profile(path))
         except ProfileError as error:
             notes.append(str(error))
+        except OSError as error:
+            notes.append(f"{path}: error: {error.strerror}")
     if not profiles:
         notes.append(
             "no process has recorded anything: build the program with incc --analyze-probe, and link it with incc, too"
@@ -189,7 +209,7 @@ def _analysed(
     from incc.driver.pipeline import analyze_unit, report_of
     from incc.driver.settings import Settings, with_values
     from incc.running.run_report import Analysed
-    from incc.running.units import units_in
+    from incc.running.units import SECTION, units_in
 
     values = {
         "core.mcpu": options.mcpu or "native",
@@ -206,6 +226,8 @@ def _analysed(
         except (OSError, AnalysisError, ValueError) as error:
             notes.append(f"{module}: its loops are not analysed: {error}")
             continue
+        if not found:
+            notes.append(f"{module}: its loops are not analysed: it has lost the section {SECTION}")
         for stored, unit in found:
             if stored.key in units:
                 continue
@@ -235,8 +257,7 @@ def _section(module: str) -> bytes:
     from incc.frontends.elf import read_elf
     from incc.running.units import SECTION
 
-    with open(module, "rb") as file:
-        return bytes(read_elf(file.read()).content(SECTION))
+    return bytes(read_elf(read_regular(module, _LARGEST_PROGRAM)).content(SECTION))
 
 
 def _deliver(options: argparse.Namespace, report: RunReport) -> int:
