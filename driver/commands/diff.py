@@ -23,6 +23,7 @@ from incc.driver.messages import fail, guarded, offenders, run_command, say
 from incc.driver.sides.analyse import CODE
 from incc.driver.sides.labels import distinct
 from incc.driver.sides.read import read_sides
+from incc.driver.sides.runs import is_run, read_run
 from incc.models.memory import ALL
 from incc.report.documents import InputError
 from incc.report.source.places import choice
@@ -31,7 +32,7 @@ from incc.support.files import write_file
 from incc.support.progress import progress_shown
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
-from incc.views.layout import count
+from incc.views.layout import Layout, count
 
 if TYPE_CHECKING:
     import argparse
@@ -127,6 +128,7 @@ COMMAND = Command(
         "incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan",
         "incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)",
         "incc-diff old/libm.so new/libm.so --mcpu=znver4    code",
+        "incc-diff run-a.json run-b.json                    reports of incc-run: what the loops took in two runs",
         "incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores",
         "incc-diff old/foo.c new/foo.c                      sources",
         "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c",
@@ -150,6 +152,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     options, compiled = _options(arguments)
+    if options.run is None and len(options.inputs) == 2 and all(map(is_run, options.inputs)):
+        return _compare_runs(options)
     _check(options, compiled)
     wanted = _wanted(options)
     show = _show(options)
@@ -163,6 +167,24 @@ def _run(arguments: Sequence[str]) -> int:
         fail("incc-diff", failure, ERROR)
     return _status(comparison, bool(failures))
 
+
+def _compare_runs(options: argparse.Namespace) -> int:
+    """Compare two reports of incc-run."""
+    from incc.views.running.difference import lines
+
+    if options.format != "text":
+        raise UsageError("reports of incc-run are compared as text; incc-run --json prints their numbers")
+    first, second = map(read_run, options.inputs)
+
+    def render(width: int, colour: bool) -> str:
+        return "".join(f"{line}\n" for line in lines(first, second, Layout(width, colour), options.top or MOST_LOOPS))
+
+    write_rendered(options.output, render)
+    return OK
+
+
+MOST_LOOPS = 20
+"""Default number of loops of two runs."""
 
 _say = partial(say, "incc-diff")
 

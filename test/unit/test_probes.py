@@ -248,6 +248,22 @@ def test_incc_run_keeps_output_and_status(tmp_path: pathlib.Path) -> None:
     assert {loop["function_name"] for loop in report["loops"]} >= {"up", "find", "list"}
 
 
+def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
+    for number, options in enumerate((["-O1"], ["-O3"])):
+        program = build(tmp_path, "gcc", *options)
+        assert run(tmp_path, f"-orun{number}.json", "--json", "--mcpu=znver4", "--", program).returncode == 3
+    command = ["incc-diff", "run0.json", "run1.json"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "A: " in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert any(words[:1] == ["down/loop1"] for words in rows)
+    (tmp_path / "run1.json").write_text('{"schema": "incc-run", "version": 7}')
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("incc-diff: error: run1.json: not a report of this version of incc-run")
+
+
 def time_of(kernel: str, times: dict[str, float]) -> float:
     return times[kernel] / sum(times.values())
 
