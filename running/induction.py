@@ -44,6 +44,7 @@ def moved_register(
         out: the edges out of the loop.
     """
     writers: dict[str, list[tuple[int, Instruction]]] = {}
+    leaving = {edge.source for edge in out}
     compared: set[str] = set()
     calls = False
     for block in body:
@@ -55,7 +56,7 @@ def moved_register(
                 written = {a.register.root for a in each.registers if a.write}
                 for root in written:
                     writers.setdefault(root, []).append((block, each))
-                if each.flags_written and not written:
+                if each.flags_written and not written and block in leaving:
                     compared.update(a.register.root for a in each.registers)
     lost = not_kept if calls else frozenset[str]()
     candidates = []
@@ -63,7 +64,7 @@ def moved_register(
         if len(found) == 1 and root not in lost:
             block, instruction = found[0]
             moved = _moved(root, block, instruction, {*writers, *lost})
-            # A sum of something that is the same each time may add 0, or overflow; what the loop compares does neither.
+            # A sum of something that is the same each time may add 0, or overflow; what ends the loop does neither.
             if (
                 moved
                 and (not moved.step_root or root in compared)
