@@ -106,18 +106,45 @@ def _probed(text: str, probing: Probing, folder: str) -> str:
 
 
 def _wanted(text: str, probing: Probing, source: str) -> Callable[[str], bool]:
-    """Return a function that tells by the identity of a loop whether it gets probes."""
-    if not probing.condition:
+    """Return a function that tells by the identity of a loop whether it gets probes.
+
+    These are the loops that meet the condition, at marks if the source has any; all without both.
+    """
+    path = os.path.join(probing.folder, source)
+    if not probing.condition and not _may_have_marks(path):
         return lambda kernel: True
     from incc.driver.pipeline import analyze_units
     from incc.driver.settings import Settings
     from incc.report.where import kernel_values, parse
 
-    condition = parse(probing.condition)
-    unit = Unit(assembly=text, assembly_file=f"{source}.s", source=source, cpu=target_cpu((), probing.arguments))
-    report = analyze_units([unit], Settings())
-    kernels = {k.kernel_id for u in report.units for k in u.kernels if condition.holds(kernel_values(u, k))}
+    unit = Unit(
+        assembly=text,
+        assembly_file=f"{source}.s",
+        source=source,
+        cpu=target_cpu((), probing.arguments),
+        folder=probing.folder,
+        arguments=probing.arguments,
+        command=probing.command,
+    )
+    units = analyze_units([unit], Settings()).units
+    if not probing.condition and not any(each.marks for each in units):
+        return lambda kernel: True
+    condition = parse(probing.condition) if probing.condition else None
+    kernels = {
+        kernel.kernel_id
+        for each in units
+        for kernel in each.kernels
+        if condition is None or condition.holds(kernel_values(each, kernel))
+    }
     return kernels.__contains__
+
+
+def _may_have_marks(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"incc" in file.read()
+    except OSError:
+        return False
 
 
 def _with_input(arguments: Sequence[str], name: str, path: str) -> list[str]:

@@ -205,6 +205,16 @@ def test_entries_and_iterations_are_exact(compiler: str, tmp_path: pathlib.Path)
         assert loop.iterations / loop.entries == pytest.approx(iterations, abs=1.01)
 
 
+@pytest.mark.parametrize("options", [["-g"], ["-g", "--analyze-where=cycles > 3", "--analyze-mcpu=znver4"]])
+def test_marks_and_conditions_choose_the_loops(options: list[str], tmp_path: pathlib.Path) -> None:
+    marked = PROGRAM.replace("NOINLINE long list", "// incc: analyze\nNOINLINE long list")
+    marked = marked.replace("NOINLINE long up", "// incc: analyze\nNOINLINE long up")
+    where = ["--analyze=report.txt"] if len(options) > 1 else []
+    _, _, loops = recorded(tmp_path, build(tmp_path, "gcc", "-O2", *options, *where, source=marked))
+    wanted = {"list/loop1"} if len(options) > 1 else {"list/loop1", "up/loop1"}
+    assert {loop.loop.kernel for loop in loops} == wanted
+
+
 def test_without_incc_run_nothing_is_recorded(tmp_path: pathlib.Path) -> None:
     program = build(tmp_path, "gcc", "-O2")
     before = set(tmp_path.iterdir())
