@@ -4,7 +4,8 @@ The loops of probes_kernels.c, whose data are in L1, are built by each compiler 
 with probes and without. Printed are for each loop its iterations per entry, and cycles per iteration: from the probes,
 measured alone (`--measure`), and predicted, with the parts that `incc-run` explains (places, exit). In the end come the
 medians of the differences, and what the probes cost: the processor time of the program as a multiple of that without
-probes, without recording and with it.
+probes, without recording and with it. The last figure is the largest difference between a function's share of the time
+by its loops' probes and by a sampler, which a timer of the processor time (SIGPROF) interrupts each millisecond.
 
 Loops are left out whose entries have fewer than 100 iterations, and those that `--measure` cannot run.
 """
@@ -12,6 +13,7 @@ Loops are left out whose entries have fewer than 100 iterations, and those that 
 from __future__ import annotations
 
 import argparse
+import bisect
 import json
 import os
 import pathlib
@@ -21,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 
 from incc.driver.pipeline import analyze_unit
@@ -63,6 +66,57 @@ def alone(program: pathlib.Path) -> dict[str, float]:
                 if not isinstance(measured, LoopFailure):
                     result[identity] = float(measured.cycles)
     return result
+
+
+SAMPLER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <ucontext.h>
+static void *places[1 << 20];
+static int count;
+static void sample(int number, siginfo_t *info, void *context) {
+  (void)number, (void)info;
+  if (count < 1 << 20)
+    places[count++] = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+}
+__attribute__((constructor)) static void start(void) {
+  struct sigaction action = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_RESTART};
+  struct itimerval each = {{0, 1000}, {0, 1000}};
+  sigaction(SIGPROF, &action, 0);
+  setitimer(ITIMER_PROF, &each, 0);
+}
+__attribute__((destructor)) static void stop(void) {
+  struct itimerval never = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_PROF, &never, 0);
+  FILE *file = fopen(getenv("SAMPLES"), "w");
+  Dl_info found;
+  for (int i = 0; file && i < count; ++i)
+    if (dladdr(places[i], &found) && found.dli_fbase)
+      fprintf(file, "%lx\n", (unsigned long)((char *)places[i] - (char *)found.dli_fbase));
+  if (file)
+    fclose(file);
+}
+"""
+
+
+def sampled(program: pathlib.Path, arguments: Sequence[str], folder: pathlib.Path) -> dict[str, float]:
+    """Return the shares of the time of a program's functions by a sampler."""
+    (folder / "sampler.c").write_text(SAMPLER)
+    library, samples = folder / "sampler.so", folder / "samples"
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(folder / "sampler.c"), "-o", str(library)], check=True)
+    environment = {**os.environ, "LD_PRELOAD": str(library), "SAMPLES": str(samples)}
+    subprocess.run([str(program), *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
+    listed = subprocess.run(["nm", "-n", str(program)], check=True, capture_output=True, text=True).stdout.split("\n")
+    symbols = [(int(words[0], 16), words[2]) for line in listed if len(words := line.split()) == 3 and words[1] in "tT"]
+    starts = [start for start, _ in symbols]
+    counts: Counter[str] = Counter()
+    for line in samples.read_text().split():
+        counts[symbols[max(bisect.bisect_right(starts, int(line, 16)) - 1, 0)][1]] += 1
+    return {name: number / counts.total() for name, number in counts.items()}
 
 
 def main() -> int:
@@ -123,6 +177,13 @@ def report(compiler: str, folder: pathlib.Path, repeat: int, times: int, differe
             took = seconds([str(program), *arguments], environment)
             fastest[what] = min(took, fastest.get(what, took))
     base = fastest.pop("plain")
+    by_sampler = sampled(plain, arguments, folder)
+    by_probes: Counter[str] = Counter()
+    for loop in loops:
+        if not loop["calls"]:
+            by_probes[loop["kernel_id"].partition("/")[0]] += loop["share"]
+    apart = max((abs(by_sampler.get(name, 0) - share), name) for name, share in by_probes.items() if name != "main")
+    print(f"largest difference of a function's share to that of a sampler: {apart[0]:.1%} ({apart[1]})")
     costs = ", ".join(f"{what} {took / base:.3f}" for what, took in fastest.items())
     print(f"processor time as a multiple of {base:.2f} s without probes: {costs}\n")
 
