@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.kernel import Instruction
@@ -60,10 +61,11 @@ def moved_register(
                     compared.update(a.register.root for a in each.registers)
     lost = not_kept if calls else frozenset[str]()
     candidates = []
-    for root, [*found] in writers.items():
-        if len(found) == 1 and root not in lost:
-            block, instruction = found[0]
-            moved = _moved(root, block, instruction, {*writers, *lost})
+    for root, found in writers.items():
+        block = found[0][0]
+        # Several moves of unrolled iterations are one, if control leaves the loop before all of them or after all.
+        if root not in lost and all(other == block for other, _ in found):
+            moved = _sum([_moved(root, block, instruction, {*writers, *lost}) for _, instruction in found])
             # A sum of something that is the same each time may add 0, or overflow; what ends the loop does neither.
             if (
                 moved
@@ -74,6 +76,19 @@ def moved_register(
                 candidates.append(moved)
     # Constant steps need no division, and 64 bits do not wrap around.
     return min(candidates, key=lambda m: (m.step_root != "", m.bits != 64, m.root), default=None)
+
+
+def _sum(moves: Sequence[Moved | None]) -> Moved | None:
+    """Return all moves of a register in a block as one; None if one of them is no move, or adds a register."""
+    first = moves[0]
+    if first is None or len(moves) == 1:
+        return first
+    step = 0
+    for each in moves:
+        if each is None or each.step_root or each.bits != first.bits:
+            return None
+        step += each.step
+    return replace(first, step=step) if step else None
 
 
 def _moved(root: str, block: int, i: Instruction, written: Set[str]) -> Moved | None:
