@@ -61,11 +61,11 @@ def moved_register(
                     compared.update(a.register.root for a in each.registers)
     lost = not_kept if calls else frozenset[str]()
     candidates = []
-    for root, found in writers.items():
-        block = found[0][0]
+    for root, writes in writers.items():
+        block = writes[0][0]
         # Several moves of unrolled iterations are one, if control leaves the loop before all of them or after all.
-        if root not in lost and all(other == block for other, _ in found):
-            moved = _sum([_moved(root, block, instruction, {*writers, *lost}) for _, instruction in found])
+        if root not in lost and all(other == block for other, _ in writes):
+            moved = _sum([_moved(root, block, instruction, {*writers, *lost}) for _, instruction in writes])
             # A sum of something that is the same each time may add 0, or overflow; what ends the loop does neither.
             if (
                 moved

@@ -8,7 +8,7 @@ from math import sqrt
 
 import msgspec
 
-from incc.running.insertion import LoopDescription
+from incc.running.plan import LoopDescription
 from incc.support.errors import AnalysisError
 from incc.support.files import read_regular
 

@@ -222,13 +222,13 @@ def _analysed(
     analysed: dict[LoopKey, Analysed] = {}
     for module in sorted(modules):
         try:
-            found = list(units_in(_section(module)))
+            stored_units = list(units_in(_section(module)))
         except (OSError, AnalysisError, ValueError) as error:
             notes.append(f"{module}: its loops are not analysed: {error}")
             continue
-        if not found:
+        if not stored_units:
             notes.append(f"{module}: its loops are not analysed: it has lost the section {SECTION}")
-        for stored, unit in found:
+        for stored, unit in stored_units:
             if stored.key in units:
                 continue
             units[stored.key] = stored
