@@ -19,7 +19,10 @@ _CLEARING = {True: b"\xc5\xf9\xef\xc0", False: b"\x66\x0f\xef\xc0"}
 
 def other_elements(instruction: Instruction) -> RegisterAccess | None:
     """Return the access that only the elements beside a newly computed lowest one come from; None without one."""
-    if not _LOWEST_ANEW.fullmatch(instruction.mnemonic):
+    # A store of the lowest element (`vmovsd %xmm0, (%rax)`) keeps nothing.
+    if not _LOWEST_ANEW.fullmatch(instruction.mnemonic) or not any(
+        access.write and access.operand == 0 for access in instruction.registers
+    ):
         return None
     from_operand = 1 if instruction.mnemonic.startswith("v") else 0
     return next((access for access in instruction.registers if access.read and access.operand == from_operand), None)

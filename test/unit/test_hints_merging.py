@@ -52,6 +52,7 @@ def test_the_gain_is_that_of_the_loop_with_the_register_cleared(body: tuple[str,
         ("vcvtsi2sdl (%rdi,%rax,4), %xmm1, %xmm0", STORED),  # nothing in the loop writes the operand
         ("vxorps %xmm0, %xmm0, %xmm0", "vcvtsi2sdl (%rdi,%rax,4), %xmm0, %xmm0", STORED),
         ("vaddsd (%rdi,%rax,8), %xmm0, %xmm0",),  # a sum
+        ("vaddsd (%rsi), %xmm1, %xmm0", "vmovsd %xmm0, (%rsi)"),  # a sum in memory
         ("vmovupd (%rdi,%rax,8), %ymm1", "vpcmpgtd %zmm5, %zmm1, %k1", GATHER, "vmovapd %zmm0, %zmm3"),
         ("movb (%rdi,%rax), %cl", "movq %rcx, (%rsi,%rax,8)"),
     ],
