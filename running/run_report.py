@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult
 from incc.report import types as t
 from incc.report.runs import LoopRun, RunReport, TripCount
+from incc.report.source.demangle import demangle
 from incc.running.explain import explain
 from incc.running.profile import LoopProfile, ProgramProfile, Trips
 from incc.running.units import StoredUnit
@@ -97,6 +99,8 @@ def run_report(
         _loop_run(loop, analysed.get(key), units.get(key[0]), tuple(_others(key, loops, analysed, total)), rate, total)
         for key, loop in loops.items()
     ]
+    readable = demangle(name for run in runs for name in run.calls)
+    runs = [replace(run, calls=tuple(readable.get(name, name) for name in run.calls)) for run in runs]
     skipped = [
         f"{unit.source or 'assembly'}: {each.kernel}: {each.reason}" for unit in units.values() for each in unit.skipped
     ]

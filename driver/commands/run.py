@@ -106,6 +106,7 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError("no program; name one after --, as in: incc-run -- ./program")
     if not words and not os.path.isdir(options.profiles):
         raise UsageError(f"--profiles: {options.profiles} is not a folder")
+    _check_core(options)
     if not words:
         _deliver(options, _report(options, options.profiles, (), None))
         return 0
@@ -118,6 +119,22 @@ def _run(options: argparse.Namespace) -> int:
     if status < 0:
         die_by(-status)
     return status or problem
+
+
+def _check_core(options: argparse.Namespace) -> None:
+    """Raise UsageError before the program runs if there are no predictions for the named core."""
+    from incc.driver.pipeline import choose_model
+    from incc.frontends.isa import isa
+    from incc.running.insertion import ISA
+
+    if not options.mcpu:
+        return
+    try:
+        model = choose_model(options.mcpu, "", options.model_path).model
+    except AnalysisError as error:
+        raise UsageError(str(error)) from error
+    if model.isa != ISA:
+        raise UsageError(f"--mcpu: {options.mcpu} has {isa(model.isa).title} code, which has no probes")
 
 
 @contextlib.contextmanager

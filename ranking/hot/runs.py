@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from incc.ranking.hot.records import SAMPLES, HotError, Sample, Told
-from incc.report.runs import RunReport
+from incc.report.runs import LoopRun, RunReport
 
 
 def incc_run(path: str, documents: list[Any]) -> Told:
@@ -23,9 +24,20 @@ def incc_run(path: str, documents: list[Any]) -> Told:
                 samples.append(
                     Sample(
                         symbol=loop.kernel_id.rpartition("/")[0],
-                        amount=loop.cycles * loop.iterations,
+                        amount=_own_cycles(loop, report.loops),
                         kernel=loop.kernel_id,
                         source=loop.unit,
                     )
                 )
     return Told(path=path, kind="incc-run", unit=SAMPLES, samples=tuple(samples))
+
+
+def _own_cycles(loop: LoopRun, loops: Iterable[LoopRun]) -> float:
+    """Return the cycles of a loop, at least the predicted ones, without those of loops in functions that it calls."""
+    measured = _cycles(loop)
+    called = sum(_cycles(each) for each in loops if each.function_name in loop.calls)
+    return max(measured - called, min(measured, (loop.predicted or 0.0) * loop.iterations))
+
+
+def _cycles(loop: LoopRun) -> float:
+    return (loop.cycles or 0.0) * loop.iterations

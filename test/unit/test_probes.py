@@ -304,6 +304,11 @@ def test_incc_run_reports_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
     assert run(tmp_path, "--", "./text").returncode == 126
     assert run(tmp_path).returncode == 2
     assert run(tmp_path, "--profiles=none").returncode == 2
+    for core, message in (("skylaek", "did you mean skylake"), ("neoverse-n1", "AArch64 code, which has no probes")):
+        unknown = run(tmp_path, f"--mcpu={core}", "--", "touch", "ran")
+        assert unknown.returncode == 2
+        assert message in unknown.stderr
+        assert not (tmp_path / "ran").exists()
     killed = run(tmp_path, "--", "sh", "-c", "kill -TERM $$")
     assert killed.returncode == -signal.SIGTERM
     nothing = run(tmp_path, "--", "true")

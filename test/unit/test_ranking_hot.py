@@ -9,12 +9,14 @@ import gzip
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.ranking.hot.read import KINDS, read_hot
 from incc.ranking.hot.records import HotError, Line, Told, amount
+from incc.report.runs import LoopRun, RunReport
 from properties import examples
 
 DATA = Path(__file__).parent / "data" / "hot"
@@ -287,3 +289,29 @@ def test_long_lines_take_time_in_proportion(tmp_path: Path) -> None:
 )
 def test_amounts(text: str, value: float | None) -> None:
     assert amount(text) == value
+
+
+def loop_run(function: str, cycles: float, iterations: float, **fields: object) -> LoopRun:
+    values: dict[str, object] = dict.fromkeys(LoopRun.__struct_fields__, 0) | {
+        "kernel_id": f"{function}/loop1", "function_name": function, "cycles": cycles, "iterations": iterations,
+        "source": None, "core": "", "unit": "", "module": "", "role": "", "verdict": "", "counted": False,
+        "at_least": False, **dict.fromkeys(("parts", "possible", "calls", "others", "trips", "notes"), ()), **fields,
+    }  # fmt: skip
+    return LoopRun(**values)  # type: ignore[arg-type]
+
+
+def test_a_loop_of_a_run_does_not_count_the_loops_that_it_calls(tmp_path: Path) -> None:
+    loops = (
+        loop_run("main", 1000.0, 20.0, predicted=30.0, calls=("work", "without_loops")),
+        loop_run("twice", 500.0, 10.0, predicted=7.0, calls=("work",)),
+        loop_run("work", 8.0, 2000.0, predicted=9.0),
+    )
+    report = RunReport(
+        command=("./a",), status=0, processes=1, unfinished=0, seconds=1.0, clock_ghz=1.0, unsampled_cost=0.0,
+        sampled_cost=0.0, loops=loops, without_probes=(), notes=(),
+    )  # fmt: skip
+    file = tmp_path / "run.json"
+    file.write_bytes(msgspec.json.encode(report))
+    found = {sample.symbol: sample.amount for sample in read_hot(str(file)).samples}
+    # `twice` calls `work` for a part of its time only, which is unknown: its own instructions are predicted.
+    assert found == {"main": 4000.0, "twice": 70.0, "work": 16000.0}

@@ -122,13 +122,14 @@ def _details(loop: LoopRun, layout: Layout) -> Iterator[str]:
     assert loop.cycles is not None
     assert loop.predicted is not None
     yield layout.paint(f"{loop_name(loop)} ({place_of(loop)})", BOLD)
-    yield f"  {loop.predicted:8.2f}  predicted for {loop.core}: endless iterations, data in L1"
+    width = max(8, len(f"{loop.cycles:+.2f}"))
+    yield f"  {loop.predicted:{width}.2f}  predicted for {loop.core}: endless iterations, data in L1"
     for part in loop.parts:
-        yield f"  {part.cycles:+8.2f}  {PARTS[part.kind]}: {part.text}"
+        yield f"  {part.cycles:+{width}.2f}  {PARTS[part.kind]}: {part.text}"
     if loop.unexplained is not None:
         called = f" and calls of {', '.join(loop.calls[:3])}" if loop.calls else ""
-        yield f"  {loop.unexplained:+8.2f}  unexplained{called}"
-    yield f"  {loop.cycles:8.2f}  measured cycles per iteration"
+        yield f"  {loop.unexplained:+{width}.2f}  unexplained{called}"
+    yield f"  {loop.cycles:{width}.2f}  measured cycles per iteration"
     yield from _wrapped(f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.", layout, "  ")
     for other in loop.others:
         yield from _wrapped(f"Also ran: {other}.", layout, "  ")
