@@ -43,6 +43,8 @@ class Span(msgspec.Struct, frozen=True):
     """Bytes per iteration, as of the stream."""
     instruction: int
     store: bool
+    unit: int = 1
+    """The bytes at whose multiples the accesses that touch the same lines may begin in a line."""
 
 
 class Front(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +128,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
             held = reuse is not None and (reuse <= size if sets is None else self._holds(front, sets, neighbours))
             missed = not held and not (neighbours and front.neighbour)
             if front.first or (missed and reuse is not None):
-                written += _lines(tuple(modifying), abs(modifying[0].step), self.line) if modifying else 0
+                written += _lines(tuple(modifying), self.line)
                 modifying = []
             if front.non_temporal:
                 direct += front.lines if missed else 0
@@ -136,7 +138,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
                 allocate += front.lines
             elif missed:
                 read += front.lines
-        written += _lines(tuple(modifying), abs(modifying[0].step), self.line) if modifying else 0
+        written += _lines(tuple(modifying), self.line)
         return Lines(read, allocate, written, direct)
 
     def _holds(self, front: Front, sets: Sets, apart: bool) -> bool:
@@ -368,7 +370,10 @@ def _by_residue(spans: list[Span], step: int, line: int) -> list[list[Span]]:
 
 def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Collection[int]) -> Iterable[Front]:
     """Yield the fronts of accesses that touch the same lines, the one that is furthest ahead first."""
-    ordered = sorted(spans, key=lambda span: (-span.end, span.store, span.instruction))
+    unit = _unit(spans, abs(step), line)
+    ordered = sorted(
+        [replace(span, unit=unit) for span in spans], key=lambda span: (-span.end, span.store, span.instruction)
+    )
     grouped: list[list[Span]] = []
     reach = 0
     for span in ordered:
@@ -379,8 +384,8 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
             grouped.append([span])
             reach = span.begin
     step_bytes, ahead = abs(step), Fraction(0)
-    for number, (members, touched) in enumerate(zip(grouped, _touched(grouped, step_bytes, line), strict=True)):
-        lines = _lines(tuple(members), step_bytes, line)
+    for number, (members, touched) in enumerate(zip(grouped, _touched(grouped, line), strict=True)):
+        lines = _lines(tuple(members), line)
         # With long steps, accesses further behind may touch some lines that none ahead has touched.
         new, ahead = touched - ahead, touched
         direct = all(span.store and span.instruction in non_temporal for span in members)
@@ -403,22 +408,27 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
 
 
 @lru_cache(maxsize=256)
-def _lines(spans: tuple[Span, ...], step: int, line: int) -> Fraction:
-    """Return the number of different lines per iteration that accesses touch which move by `step` bytes."""
-    return _touched([spans], step, line)[0] if spans else Fraction(0)
+def _lines(spans: tuple[Span, ...], line: int) -> Fraction:
+    """Return the number of different lines per iteration that accesses of the same step touch."""
+    return _touched([spans], line)[0] if spans else Fraction(0)
 
 
-def _touched(groups: Sequence[Sequence[Span]], step: int, line: int) -> list[Fraction]:
-    """Return the number of different lines per iteration that accesses touch which move by `step` bytes.
+def _unit(spans: Sequence[Span], step: int, line: int) -> int:
+    first = spans[0].begin
+    return gcd(line, step, *[value for span in spans for value in (span.begin - first, span.end - span.begin)])
+
+
+def _touched(groups: Sequence[Sequence[Span]], line: int) -> list[Fraction]:
+    """Return the number of different lines per iteration that accesses of the same step touch.
 
     There is a number for each group of accesses, for those of it and of all groups before.
     """
+    step, unit = abs(groups[0][0].step), groups[0][0].unit
     if step <= line:
         return [Fraction(step, line)] * len(groups)
     spans = [span for group in groups for span in group]
     first = spans[0].begin
     iterations = lcm(step, line) // step
-    unit = gcd(line, step, *[value for span in spans for value in (span.begin - first, span.end - span.begin)])
     places = range(0, gcd(step, line), unit)
     if iterations * len(places) * len(spans) > _MOST_POSITIONS:
         lines = [

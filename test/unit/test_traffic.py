@@ -275,3 +275,15 @@ def test_arrays_an_unknown_distance_apart_may_share_sets() -> None:
     assert moved.mixes_strides
     assert moved.missing(L1_SIZE, neighbours=True, ways=L1_WAYS).read == 3
     assert moved.missing(L1_SIZE, ways=L1_WAYS).read == 4
+
+
+@pytest.mark.parametrize("size", [8, 16, 32, 64])
+def test_columns_of_rows_count_as_many_lines_as_on_average_over_places(size: int) -> None:
+    # A row ahead is read by vectors, and those behind an element further on; rows are a number of lines long.
+    step = 8000
+    streams = [stream(0, 2 * step, step, size), stream(1, step + 8, step), stream(2, -8, step, size)]
+    moved = traffic(streams, LINE)
+    assert all(front.lines > 0 for front in moved.fronts)
+    ours = moved.missing(1 << 14).read
+    theirs = [simulated(streams, 1 << 14, 64, 64, place).read for place in range(0, LINE, 8)]
+    assert ours == sum(theirs) / len(theirs)
