@@ -157,6 +157,8 @@ def _refusal(text: bytes, place: str, error: msgspec.ValidationError) -> InputEr
     value = _tolerant(text)
     if isinstance(value, dict) and "rows" in value and "sides" in value:
         return NotAReportError(f"{place}: a comparison written by incc-diff, where a report is expected")
+    if isinstance(value, dict) and value.get("schema") == "incc-run":
+        return NotAReportError(f"{place}: a report of incc-run, where a report on code is expected")
     if not isinstance(value, dict) or "units" not in value:
         return NotAReportError(f'{place}: not an incc report (expected a JSON object with "units")')
     if value.get("schema_version") != SCHEMA_VERSION:

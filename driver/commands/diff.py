@@ -174,6 +174,11 @@ def _compare_runs(options: argparse.Namespace) -> int:
 
     if options.format != "text":
         raise UsageError("reports of incc-run are compared as text; incc-run --json prints their numbers")
+    unset = vars(Parser(COMMAND).parse_args([]))
+    for name, value in vars(options).items():
+        if value != unset[name] and name not in _FOR_RUNS:
+            raise UsageError(f"--{name.replace('_', '-')} does not apply to reports of incc-run")
+    check_targets([("-o", options.output)] if options.output else [], options.inputs)
     first, second = map(read_run, options.inputs)
 
     def render(width: int, colour: bool) -> str:
@@ -182,6 +187,9 @@ def _compare_runs(options: argparse.Namespace) -> int:
     write_rendered(options.output, render)
     return OK
 
+
+_FOR_RUNS = frozenset(("inputs", "output", "format", "top"))
+"""The options that apply to reports of incc-run."""
 
 MOST_LOOPS = 20
 """Default number of loops of two runs."""

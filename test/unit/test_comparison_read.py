@@ -250,6 +250,7 @@ def test_other_files(tmp_path: pathlib.Path) -> None:
     )
     assert refused(file("a.json", "hello")).endswith("a.json:1: not JSON: it begins with 'hello'")
     assert "not an incc report (expected a JSON object with" in refused(file("a.json", "[1, 2]"))
+    assert "a report of incc-run, where a report on code" in refused(file("a.json", '{"schema": "incc-run"}'))
     assert 'not an incc report (expected a JSON object with "units")' in refused(file("a.json", '{"name": "x"}'))
     assert "a comparison written by incc-diff, where a report is expected" in refused(
         file("a.json", '{"schema_version": "1.0", "tool": {}, "sides": [], "rows": []}')

@@ -258,6 +258,19 @@ def test_incc_run_keeps_output_and_status(tmp_path: pathlib.Path) -> None:
     assert {loop["function_name"] for loop in report["loops"]} >= {"up", "find", "list"}
 
 
+def test_the_loops_of_a_killed_program_are_explained(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "program.c").write_text(
+        "#include <signal.h>\nint a[5000];\n"
+        "int main(void) { for (int r = 0; r < 500; ++r) for (int i = 0; i < 5000; ++i) a[i] ^= r; raise(SIGKILL); }\n"
+    )
+    command = ["incc", "gcc", "--analyze-probe", "-O1", "program.c", "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, env=environment(XDG_DATA_HOME=str(tmp_path)), check=True)
+    done = run(tmp_path, "--mcpu=znver4", "--", "./program")
+    assert done.returncode == -signal.SIGKILL
+    assert "1 of them killed" in done.stderr
+    assert "measured cycles per iteration" in done.stderr
+
+
 def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
     for number, options in enumerate((["-O1"], ["-O3"])):
         program = build(tmp_path, "gcc", *options)
@@ -268,6 +281,13 @@ def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
     assert "A: " in done.stdout
     rows = [line.split() for line in done.stdout.splitlines()]
     assert any(words[:1] == ["down/loop1"] for words in rows)
+    for option in ("--fail-if=cycles > 3", "--html=page.html", "-o", "--function=up"):
+        words = [*command, option, *(["run0.json"] if option == "-o" else [])]
+        other = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+        assert other.returncode == 2
+        assert (
+            "run0.json" in other.stderr if option == "-o" else "does not apply to reports of incc-run" in other.stderr
+        )
     (tmp_path / "run1.json").write_text('{"schema": "incc-run", "version": 7}')
     done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 2

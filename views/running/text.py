@@ -11,7 +11,10 @@ from incc.views.layout import BOLD, Layout, harmless
 from incc.views.table import Table, number_column, row, text_column, text_lines
 
 DETAILED = 0.02
-"""The share of the time from which on a loop's cycles are explained in lines of their own."""
+"""The share of the time from which on a loop's cycles are explained in lines of their own.
+
+It is that of the time of all loops if the processes' is unknown.
+"""
 
 PARTS = {
     "places": "places of arrays",
@@ -37,8 +40,13 @@ def lines(report: RunReport, layout: Layout, top: int) -> Iterator[str]:
         yield from text_lines(loop_table(report, top), layout)
         if len(report.loops) > top:
             yield f"and {counted(len(report.loops) - top, 'loop')} more; --top={len(report.loops)} shows all"
+    in_loops = sum((loop.cycles or 0) * loop.iterations for loop in report.loops)
     for loop in report.loops[:top]:
-        if loop.cycles is not None and loop.predicted is not None and (loop.share or 0) >= DETAILED:
+        if loop.cycles is None or loop.predicted is None:
+            continue
+        # Processes that were killed do not tell their time.
+        share = loop.cycles * loop.iterations / in_loops if loop.share is None and in_loops else loop.share
+        if (share or 0) >= DETAILED:
             yield ""
             yield from _details(loop, layout)
     for note in report.notes:
