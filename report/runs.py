@@ -65,6 +65,8 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """Measured cycles per iteration; None without any iteration, or if the clock is unknown."""
     cycles_error: float
     """The standard error."""
+    is_short: bool
+    """An entry has so few instructions that the core overlaps it with others, so that `cycles` may be too low."""
     predicted: float | None
     """Predicted cycles per iteration of endless iterations with data in L1; None if the loop was not analysed."""
     core: str

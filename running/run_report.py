@@ -167,6 +167,7 @@ def _loop_run(
         iterations_error=profile.iterations_error,
         cycles=measured,
         cycles_error=_error(profile, measured),
+        is_short=analysed is not None and _is_short(analysed.result, profile),
         predicted=float(analysed.result.cycles) if analysed else None,
         core=analysed.core if analysed else "",
         at_least=report.at_least if report else False,
@@ -189,6 +190,12 @@ def _loop_run(
         ),
         notes=explanation.notes if explanation else (),
     )
+
+
+def _is_short(result: KernelResult, profile: LoopProfile) -> bool:
+    """Return True if much of an entry is done while the core is at other code."""
+    window = int(result.model.parameters["rob"] or 0)
+    return len(result.kernel.instructions) * profile.iterations < 2 * window * profile.entries
 
 
 def _possible(report: t.KernelReport) -> Iterable[str]:

@@ -271,6 +271,20 @@ def test_the_loops_of_a_killed_program_are_explained(tmp_path: pathlib.Path) -> 
     assert "measured cycles per iteration" in done.stderr
 
 
+def test_short_entries_are_marked(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "program.c").write_text(
+        "__attribute__((noipa)) int sum(const int *a, int n) { int s = 0; for (int i = 0; i < n; ++i) s ^= a[i] * i;"
+        " return s; }\nstatic int a[5000];\n"
+        "int main(int count, char **words) { for (int r = 0; r < 500; ++r) sum(a, count > 1 ? 20 : 5000); return 0; }\n"
+    )
+    command = ["incc", "gcc", "--analyze-probe", "-O1", "program.c", "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, env=environment(XDG_DATA_HOME=str(tmp_path)), check=True)
+    for words, is_short in ((["short"], True), ([], False)):
+        assert run(tmp_path, "-orun.json", "--json", "--mcpu=znver4", "--", "./program", *words).returncode == 0
+        loops = json.loads((tmp_path / "run.json").read_bytes())["loops"]
+        assert [loop["is_short"] for loop in loops if loop["kernel_id"] == "sum/loop1"] == [is_short]
+
+
 def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
     for number, options in enumerate((["-O1"], ["-O3"])):
         program = build(tmp_path, "gcc", *options)

@@ -295,7 +295,8 @@ def loop_run(function: str, cycles: float, iterations: float, **fields: object) 
     values: dict[str, object] = dict.fromkeys(LoopRun.__struct_fields__, 0) | {
         "kernel_id": f"{function}/loop1", "function_name": function, "cycles": cycles, "iterations": iterations,
         "source": None, "core": "", "unit": "", "module": "", "role": "", "verdict": "", "counted": False,
-        "at_least": False, **dict.fromkeys(("parts", "possible", "calls", "others", "trips", "notes"), ()), **fields,
+        "at_least": False, "is_short": False,
+        **dict.fromkeys(("parts", "possible", "calls", "others", "trips", "notes"), ()), **fields,
     }  # fmt: skip
     return LoopRun(**values)  # type: ignore[arg-type]
 

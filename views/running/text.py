@@ -81,7 +81,7 @@ def loop_table(report: RunReport, top: int) -> Table:
         number_column("entries", "How often the loop was entered"),
         number_column("iterations", "Mean iterations per entry; *: the loop counts them"),
         number_column("cycles/entry", "Mean core cycles from entry to exit", optional=True, priority=1),
-        number_column("/iteration", "Mean core cycles per iteration, with the standard error"),
+        number_column("/iteration", "Mean core cycles per iteration, with the standard error; ~: may be too low"),
         number_column("predicted", "Cycles per iteration of endless iterations with data in L1"),
         text_column("largest part", "Largest part of the difference", 24, 10, priority=0, optional=True),
     ]
@@ -112,7 +112,8 @@ def _cells(loop: LoopRun) -> Iterator[str]:
 def _cycles(loop: LoopRun) -> str:
     if loop.cycles is None:
         return ""
-    return f"{loop.cycles:.2f}" + (f" ± {loop.cycles_error:.2f}" if loop.cycles_error >= 0.005 else "")
+    error = f" ± {loop.cycles_error:.2f}" if loop.cycles_error >= 0.005 else ""
+    return f"{'~' if loop.is_short else ''}{loop.cycles:.2f}{error}"
 
 
 def loop_name(loop: LoopRun) -> str:
@@ -153,6 +154,8 @@ def loop_notes(loop: LoopRun) -> Iterator[str]:
         yield "The prediction is a lower bound: some of the loop's work is not counted."
     if loop.counted:
         yield "The loop counts its iterations itself (*), which slows it down: no register tells their number."
+    if loop.is_short:
+        yield "The measured cycles may be too low (~): the core looks ahead beyond an entry, so that entries overlap."
     if loop.lost:
         yield (
             f"{loop.lost:,} of {loop.lost + loop.samples:,} samples have no exit: an exception, longjmp, or an inner "
