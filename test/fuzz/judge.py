@@ -12,8 +12,8 @@ from test.fuzz.runs import Run
 
 STATUSES = frozenset((0, 1, 2))
 """The documented exit statuses of commands; a run of incc ends as the compiler does."""
-_STATUSES_OF_BUILDS = frozenset((126, 127))
-"""Further statuses of incc-build, for a command that cannot be executed or is not found."""
+_STATUSES_OF_COMMANDS = frozenset((126, 127))
+"""Further statuses of incc-build and incc-run, for a command that cannot be executed or is not found."""
 
 _CRASHES = (
     re.compile(r"^Traceback \(most recent call last\):.*?^\w[^\n]*$", re.DOTALL | re.MULTILINE),
@@ -69,7 +69,7 @@ def _fault(run: Run, outcome: Outcome) -> str:
         return f"more than {CPU_SECONDS} s"
     if outcome.peak > MEMORY and not SANITIZED:
         return f"{outcome.peak >> 20} MiB of memory"
-    statuses = STATUSES | _STATUSES_OF_BUILDS if run.command == "incc-build" else STATUSES
+    statuses = STATUSES | _STATUSES_OF_COMMANDS if run.command in ("incc-build", "incc-run") else STATUSES
     if outcome.status not in statuses and not (run.streams == "reader gone" and outcome.status == -13):
         return f"exit status {outcome.status}, which is not documented: {stderr[-200:]}"
     if outcome.left:
