@@ -40,7 +40,7 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """Its identity in the report of its unit."""
     function_name: str
     """The function as the source writes it."""
-    source: SourceLocation | None
+    source: SourceLocation | None = None
     """Its place in the source; None if unknown."""
     unit: str
     """The file that was compiled, "" if unknown."""
@@ -65,32 +65,32 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """Measured cycles per iteration; None without any iteration, or if the clock is unknown."""
     cycles_error: float
     """The standard error."""
-    is_short: bool
+    is_short: bool = False
     """An entry has so few instructions that the core overlaps it with others, so that `cycles` may be too low."""
-    predicted: float | None
+    predicted: float | None = None
     """Predicted cycles per iteration of endless iterations with data in L1; None if the loop was not analysed."""
-    core: str
+    core: str = ""
     """The core of the prediction, "" if the loop was not analysed."""
-    at_least: bool
+    at_least: bool = False
     """The prediction is a lower bound, since some of the work is not counted."""
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = ()
     """The parts of the difference, largest first."""
-    unexplained: float | None
+    unexplained: float | None = None
     """The rest of the difference in cycles per iteration."""
-    possible: tuple[str, ...]
+    possible: tuple[str, ...] = ()
     """Causes that may explain the rest, with the most cycles that they can take."""
-    calls: tuple[str, ...]
+    calls: tuple[str, ...] = ()
     """The functions that it calls, whose time is in the measured cycles; "?" for unknown ones."""
-    data_bytes: int | None
+    data_bytes: int | None = None
     """The estimated size of its data, from the addresses of samples; None if unknown."""
-    role: str
+    role: str = ""
     """The role among the loops of its function, such as "remainder"; "" for a main loop, and if it is unknown."""
-    others: tuple[str, ...]
+    others: tuple[str, ...] = ()
     """Loops that ran in addition to it, or instead of it, with their share of the time and their iterations."""
-    verdict: str
+    verdict: str = ""
     """The limit of endless iterations, in one sentence; "" if the loop was not analysed."""
     trips: tuple[TripCount, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):

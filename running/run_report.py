@@ -148,13 +148,9 @@ def _loop_run(
     total: int,
 ) -> LoopRun:
     measured = profile.ticks * rate / profile.iterations if profile.iterations and rate else None
-    explanation = explain(analysed.result, profile, measured) if analysed and measured is not None else None
-    report = analysed.report if analysed else None
-    function = profile.loop.kernel.partition("/")[0]
-    return LoopRun(
+    run = LoopRun(
         kernel_id=profile.loop.kernel,
-        function_name=report.function_name if report else function,
-        source=report.source if report else None,
+        function_name=profile.loop.kernel.partition("/")[0],
         unit=unit.source if unit else "",
         module=profile.module,
         share=profile.ticks / total if total else None,
@@ -167,18 +163,7 @@ def _loop_run(
         iterations_error=profile.iterations_error,
         cycles=measured,
         cycles_error=_error(profile, measured),
-        is_short=analysed is not None and _is_short(analysed.result, profile),
-        predicted=float(analysed.result.cycles) if analysed else None,
-        core=analysed.core if analysed else "",
-        at_least=report.at_least if report else False,
-        parts=explanation.parts if explanation else (),
-        unexplained=explanation.unexplained if explanation else None,
-        possible=(*(explanation.possible if explanation else ()), *(_possible(report) if report else ())),
-        calls=tuple(_calls(analysed.result)) if analysed else (),
-        data_bytes=explanation.data_bytes if explanation else None,
-        role=report.role.name if report and report.role.name != "main" else "",
         others=others,
-        verdict=report.verdict if report else "",
         trips=tuple(
             TripCount(
                 least=each.least,
@@ -188,7 +173,36 @@ def _loop_run(
             )
             for each in profile.trips
         ),
-        notes=explanation.notes if explanation else (),
+    )
+    return _with_analysis(run, profile, analysed) if analysed else run
+
+
+def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: Analysed) -> LoopRun:
+    """Return a run of a loop with its prediction, and what explains the difference."""
+    result, report = analysed.result, analysed.report
+    run = replace(
+        run,
+        function_name=report.function_name,
+        source=report.source,
+        is_short=_is_short(result, profile),
+        predicted=float(result.cycles),
+        core=analysed.core,
+        at_least=report.at_least,
+        possible=tuple(_possible(report)),
+        calls=tuple(_calls(result)),
+        role=report.role.name if report.role.name != "main" else "",
+        verdict=report.verdict,
+    )
+    if run.cycles is None:
+        return run
+    explanation = explain(result, profile, run.cycles)
+    return replace(
+        run,
+        parts=explanation.parts,
+        unexplained=explanation.unexplained,
+        possible=(*explanation.possible, *run.possible),
+        data_bytes=explanation.data_bytes,
+        notes=explanation.notes,
     )
 
 
