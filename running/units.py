@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
@@ -91,9 +93,6 @@ def _unit(unit: StoredUnit, text: str) -> Unit:
 
 def source_of(text: str, arguments: Sequence[str]) -> str:
     """Return the source of a compiler's assembly text as the command names it, "" if it is unknown."""
-    import os
-    import re
-
     named = re.search(r'^[ \t]*\.file[ \t]+"((?:[^"\\]|\\.)*)"', text, re.MULTILINE)
     name = os.path.basename(named[1]) if named else ""
     return next((a for a in arguments if name and os.path.basename(a) == name), "")
