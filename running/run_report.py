@@ -215,7 +215,9 @@ def _is_short(result: KernelResult, profile: LoopProfile) -> bool:
 def _possible(report: t.KernelReport) -> Iterable[str]:
     """Yield the causes that may make a loop slower than predicted, as far as probes do not tell about them."""
     for cause in report.range.causes if report.range else ():
-        if cause.kind in ("branches", "aliasing", "forwarding"):
+        if cause.kind == "branches":
+            yield cause.when  # which has the cycles
+        elif cause.kind in ("aliasing", "forwarding"):
             most = "more" if cause.most is None else f"{cause.most:.4g} cycles per iteration"
             yield f"{cause.when}: up to {most}"
 
