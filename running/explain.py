@@ -42,7 +42,7 @@ OFTEN = 16
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """What explains a loop's cycles."""
+    """The causes of a loop's measured cycles."""
 
     parts: tuple[Part, ...]
     unexplained: float

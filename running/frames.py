@@ -1,4 +1,4 @@
-"""How the directives for unwinding describe the frame at each line of an assembly text."""
+"""The frame at each line of an assembly text, as the directives for unwinding describe it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Registers(msgspec.Struct, frozen=True, kw_only=True):
     lost_at_return: frozenset[str]
     """Those of which a caller does not need the values that they have at a return."""
     handing_over: frozenset[str]
-    """The mnemonics of instructions that hand control to something else, which may read any register."""
+    """The mnemonics of instructions that enter the kernel or a debugger, which may read any register."""
 
 
 class Liveness:

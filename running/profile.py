@@ -26,7 +26,7 @@ _EXAMPLE = struct.Struct("<3Q8Q")
 _MODULE_PART, _THREAD_PART, _RECORDS_PART = 1, 2, 3
 _LARGEST = 1 << 31
 _MOST_LOOPS = 1 << 20
-"""Of a module: text of a damaged file may have any number of lines."""
+"""The most loops of a module: text of a damaged file may have any number of lines."""
 
 
 class ProfileError(AnalysisError):
@@ -54,7 +54,7 @@ class Trips(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """What the probes of a loop have recorded. Numbers of sampled things are scaled to all entries."""
+    """The record of a loop's probes. Numbers from samples are scaled to all entries."""
 
     loop: LoopDescription
     module: str
@@ -70,7 +70,7 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
     iterations_error: float
     """The standard error."""
     ticks: float
-    """Of the time-stamp counter, in the loop, over all threads."""
+    """Ticks of the time-stamp counter in the loop, summed over all threads."""
     ticks_error: float
     """The standard error."""
     trips: tuple[Trips, ...]
@@ -80,7 +80,7 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process has recorded."""
+    """The record of a process."""
 
     path: str
     """The file."""
@@ -95,7 +95,7 @@ class ProgramProfile(msgspec.Struct, frozen=True, kw_only=True):
     cycles_per_tick: float
     """Cycles of the core in a tick of the time-stamp counter, from chains of additions; 0 if unknown."""
     clock_change: float
-    """The same at the end, as a multiple of that at the start; 0 if it is not complete."""
+    """The rate at the end as a multiple of the rate at the start; 0 if the process did not end by itself."""
     unsampled_cost: float
     """Ticks that an entry and its exit take if they are not sampled."""
     sampled_cost: float
@@ -143,7 +143,7 @@ def _parts(data: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 class _Sums:
-    """What the threads have recorded of a loop."""
+    """The sums of a loop's records over all threads."""
 
     def __init__(self) -> None:
         self.entries = 0

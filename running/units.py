@@ -21,7 +21,7 @@ SECTION = ".incc.units"
 _HEAD = struct.Struct("<8sQ")
 _MAGIC = b"inccunit"
 _MOST_BYTES = 256 << 20
-"""Of a unit: a small section may unpack to more than fits into memory."""
+"""The largest size of an unpacked unit in bytes: a small section may unpack to more than fits into memory."""
 
 
 class StoredUnit(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,7 +44,7 @@ _NO_REGISTER = 255
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known where a probe is put."""
+    """The facts about the place of a probe."""
 
     scratch: str
     """The register that the probe uses."""
@@ -157,7 +157,7 @@ class _Stack:
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
-    """What the runtime must know of a loop."""
+    """The facts about a loop that the runtime needs."""
 
     symbol: str
     text: bytes
