@@ -92,11 +92,17 @@ def _with_probes(
     options: WrapperOptions, compiler: Compiler, arguments: list[str], environment: dict[str, str]
 ) -> ProbedCommand | None:
     """Return the command with probes, None if there is none."""
-    from incc.running.compiling import probed_command
+    try:
+        from incc.running.compiling import probed_command
 
-    condition = options.all()["where"]
-    program = os.environ.get("INCC_PROGRAM", "")
-    probed = probed_command(compiler, arguments, environment, program, condition.text if condition else "")
+        condition = options.all()["where"]
+        program = os.environ.get("INCC_PROGRAM", "")
+        probed = probed_command(compiler, arguments, environment, program, condition.text if condition else "")
+    except Exception as error:  # the compilation is more important than its probes
+        if os.environ.get("INCC_DEBUG"):
+            raise
+        sys.stderr.write(f"incc: warning: no probes: {type(error).__name__}: {' '.join(str(error).split())}\n")
+        return None
     if probed.note:
         sys.stderr.write(f"incc: note: no probes: {probed.note}\n")
         return None

@@ -223,6 +223,23 @@ def test_without_incc_run_nothing_is_recorded(tmp_path: pathlib.Path) -> None:
     assert set(tmp_path.iterdir()) == before
 
 
+def test_a_fault_of_the_probes_does_not_stop_the_compilation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from incc.driver.cli.own_options import split
+    from incc.driver.commands import incc
+    from incc.frontends.gcc_wrapper.compiler import Compiler
+    from incc.running import compiling
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("of\nours")
+
+    monkeypatch.setattr(compiling, "probed_command", fail)
+    options, arguments = split(["--analyze-probe", "-c", "a.c"], {})
+    assert incc._with_probes(options, Compiler("/usr/bin/gcc", ["gcc"]), arguments, {}) is None
+    assert capsys.readouterr().err == "incc: warning: no probes: ZeroDivisionError: of ours\n"
+
+
 def test_a_program_linked_without_incc_works(tmp_path: pathlib.Path) -> None:
     build(tmp_path, "gcc", "-O2")
     data = environment(XDG_DATA_HOME=str(tmp_path))
