@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.core.analysis import analyze_kernel
-from incc.core.calls import call_cycles
+from incc.core.calls import OFTEN, call_cycles
 from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, Trips
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow
@@ -35,9 +35,6 @@ LONG = 2**20
 NEAR = Fraction(1, 10)
 """The relative difference up to which a call's cycles per iteration are reported as close to those of an endless loop.
 """
-
-OFTEN = 16
-"""The iterations from which on a loop's exit may be mispredicted, for cores whose limit is unknown."""
 
 
 class _Function(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
-from incc.core.calls import pass_cycles
+from incc.core.calls import OFTEN, pass_cycles
 from incc.core.traffic import Front
 from incc.report.runs import Part
 from incc.report.wording import counted
@@ -35,10 +35,6 @@ def size_text(size: int) -> str:
         if size >= 1 << power:
             return f"{size / (1 << power):.3g} {unit}"
     return counted(size, "byte")
-
-
-OFTEN = 16
-"""Iterations from which on a loop's exit may be mispredicted, for cores whose limit is unknown."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):

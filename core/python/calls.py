@@ -33,6 +33,9 @@ class CallCycles(msgspec.Struct, frozen=True, kw_only=True):
     """The instructions that the model lacks; they are not counted."""
 
 
+OFTEN = 16
+"""Iterations from which on a loop's exit may be mispredicted, for cores whose limit is unknown."""
+
 MOST_INSTRUCTIONS = 1500
 """The instructions of a pass that are simulated: more than any core has in flight. Further iterations of a pass take
 the cycles of the steady state."""

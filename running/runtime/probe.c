@@ -342,6 +342,13 @@ static struct Record *newRecord(struct Thread *Own, struct Loop *Copy) {
   return Free;
 }
 
+/// Returns the next number of a xorshift generator (G. Marsaglia, 2003).
+static uint64_t randomNumber(struct Thread *Own) {
+  Own->Random ^= Own->Random << 13;
+  Own->Random ^= Own->Random >> 7;
+  return Own->Random ^= Own->Random << 17;
+}
+
 static uint64_t meanTicks(const struct Record *Record) {
   return Record->Weights ? Record->Ticks / Record->Weights + 1 : 1;
 }
@@ -354,11 +361,7 @@ static uint64_t nextPeriod(struct Thread *Own, const struct Record *Record) {
   uint64_t Period = File->SampledTicks * 200 / meanTicks(Record);
   if (Period < 2)
     return 1;
-  // Xorshift (G. Marsaglia, 2003).
-  Own->Random ^= Own->Random << 13;
-  Own->Random ^= Own->Random >> 7;
-  Own->Random ^= Own->Random << 17;
-  return Period / 2 + Own->Random % Period + 1;
+  return Period / 2 + randomNumber(Own) % Period + 1;
 }
 
 /// Returns the registers before the probe, and the stack pointer in its place.
@@ -508,10 +511,7 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   // Each sample has the same chance to be among the examples (reservoir sampling).
   uint64_t Place = Record->Samples - 1;
   if (Place >= Examples) {
-    Own->Random ^= Own->Random << 13;
-    Own->Random ^= Own->Random >> 7;
-    Own->Random ^= Own->Random << 17;
-    Place = Own->Random % Record->Samples;
+    Place = randomNumber(Own) % Record->Samples;
   }
   if (Place < Examples) {
     struct Example *Example = Record->Examples + Place;
