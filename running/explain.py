@@ -5,6 +5,7 @@ Each part comes from a simulation or from the model of memory:
 - *places*: the loop is simulated with the addresses that samples recorded, in place of likely ones.
 - *entry*: entries with as many iterations as the loop ran are simulated one after the other. They overlap as far as the
   core looks ahead. If the number of iterations varies, or is larger than the core foresees, the exit is mispredicted.
+- *faults*: the page faults of samples, and the time of one as measured on the host.
 - *data*: the addresses of samples tell how much data the loop goes through; the model of memory tells what that takes.
 """
 
@@ -70,6 +71,10 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explan
     if size is not None and levels:
         beyond, name = levels[0]
         parts.append(Part(kind="data", cycles=beyond, text=f"{size_text(size)} of data, in {name}"))
+    if profile.faults and profile.ticks:
+        per_fault = profile.fault_ticks / profile.faults * cycles * profile.iterations / profile.ticks
+        text = f"{profile.faults:,.0f} first touches of memory, {per_fault:,.0f} cycles each"
+        parts.append(Part(kind="faults", cycles=cycles * profile.fault_ticks / profile.ticks, text=text))
     explained = sum(part.cycles for part in parts)
     listed = [part for part in parts if abs(part.cycles) >= _LEAST_PART * max(cycles, steady)]
     return Explanation(

@@ -13,15 +13,15 @@ from incc.support.errors import AnalysisError
 from incc.support.files import read_regular
 
 _PAGE = 4096
-_HEADER = struct.Struct("<8s6QQ2Q3Q3Q1024s")
+_HEADER = struct.Struct("<8s6QQ2Q3Q2Q3Q1024s")
 _PART = struct.Struct("<8s3Q")
 _THREAD = struct.Struct("<4Q64x")
 _LOOP = struct.Struct("<qQQQ96x")
-_RECORD_SIZE = 2624
-_SUMS = struct.Struct("<6Q16x4Q")
-_BUCKETS, _BUCKET_COUNT = 248, 40
+_RECORD_SIZE = 2640
+_SUMS = struct.Struct("<8Q4Q")
+_BUCKETS, _BUCKET_COUNT = 264, 40
 _BUCKET = struct.Struct("<3Q")
-_EXAMPLES, _EXAMPLE_COUNT = 1208, 16
+_EXAMPLES, _EXAMPLE_COUNT = 1224, 16
 _EXAMPLE = struct.Struct("<3Q8Q")
 _MODULE_PART, _THREAD_PART, _RECORDS_PART = 1, 2, 3
 _LARGEST = 1 << 31
@@ -73,6 +73,10 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Ticks of the time-stamp counter in the loop, summed over all threads."""
     ticks_error: float
     """The standard error."""
+    faults: float
+    """Page faults within the loop."""
+    fault_ticks: float
+    """The ticks that these take, from the time of one as measured on the host."""
     trips: tuple[Trips, ...]
     """By the number of iterations, ascending."""
     examples: tuple[Sample, ...]
@@ -111,7 +115,7 @@ def read_profile(path: str) -> ProgramProfile:
         raise ProfileError(f"{path}: error: not a profile of a program with probes (it has {len(data):,} bytes)")
     header = _HEADER.unpack_from(data)
     magic, _, process, start, end, _, time, additions, first, last, _, sampled, counted = header[:13]
-    start_clock, end_clock, record_size, program = header[13:]
+    _, fault_ticks, start_clock, end_clock, record_size, program = header[13:]
     if magic != b"inccprb1" or record_size != _RECORD_SIZE:
         raise ProfileError(f"{path}: error: not a profile of a program with probes, or one of another version of incc")
     rates = [additions / ticks for ticks in (first, last) if ticks]
@@ -126,7 +130,7 @@ def read_profile(path: str) -> ProgramProfile:
         clock_change=first / last if first and last else 0,
         unsampled_cost=counted / 1024,
         sampled_cost=float(sampled),
-        loops=tuple(sorted(_loops(path, data), key=lambda loop: -loop.ticks)),
+        loops=tuple(sorted(_loops(path, data, fault_ticks), key=lambda loop: -loop.ticks)),
     )
 
 
@@ -148,12 +152,12 @@ class _Sums:
     def __init__(self) -> None:
         self.entries = 0
         self.samples = self.lost = self.disturbed = self.weights = self.weight_squares = 0
-        self.tick_squares = self.iteration_squares = 0
+        self.faults = self.tick_squares = self.iteration_squares = 0
         self.buckets = [[0, 0, 0] for _ in range(_BUCKET_COUNT)]
         self.examples: list[tuple[int, ...]] = []
 
 
-def _loops(path: str, data: bytes) -> Iterator[LoopProfile]:
+def _loops(path: str, data: bytes, fault_ticks: int) -> Iterator[LoopProfile]:
     modules: dict[int, list[str]] = {}
     sums: dict[tuple[int, int], _Sums] = {}
     for kind, module, start, end in _parts(data):
@@ -179,16 +183,18 @@ def _loops(path: str, data: bytes) -> Iterator[LoopProfile]:
                 description = msgspec.json.decode(line.encode("utf-8", "surrogateescape"), type=LoopDescription)
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
                 raise ProfileError(f"{path}: error: damaged description of a loop: {error}") from error
-            yield _profile(description, lines[0], of_loop)
+            yield _profile(description, lines[0], of_loop, fault_ticks)
 
 
 def _add(to: _Sums, data: bytes, at: int) -> None:
-    _, samples, lost, disturbed, weights, squares, t_low, t_high, i_low, i_high = _SUMS.unpack_from(data, at)
+    _, samples, lost, disturbed, weights, squares, _, faults, *high_and_low = _SUMS.unpack_from(data, at)
+    t_low, t_high, i_low, i_high = high_and_low
     to.samples += samples
     to.lost += lost
     to.disturbed += disturbed
     to.weights += weights
     to.weight_squares += squares
+    to.faults += faults
     to.tick_squares += t_low + (t_high << 64)
     to.iteration_squares += i_low + (i_high << 64)
     for number, bucket in enumerate(to.buckets):
@@ -198,7 +204,7 @@ def _add(to: _Sums, data: bytes, at: int) -> None:
         to.examples.append(_EXAMPLE.unpack_from(data, at + _EXAMPLES + number * _EXAMPLE.size))
 
 
-def _profile(loop: LoopDescription, module: str, sums: _Sums) -> LoopProfile:
+def _profile(loop: LoopDescription, module: str, sums: _Sums, fault_ticks: int) -> LoopProfile:
     scale = sums.entries / sums.weights if sums.weights else 0.0
     iterations = sum(bucket[1] for bucket in sums.buckets) * scale
     ticks = sum(bucket[2] for bucket in sums.buckets) * scale
@@ -215,6 +221,8 @@ def _profile(loop: LoopDescription, module: str, sums: _Sums) -> LoopProfile:
         iterations_error=_error(sums, iterations, sums.iteration_squares, share_of_error),
         ticks=ticks,
         ticks_error=_error(sums, ticks, sums.tick_squares, share_of_error),
+        faults=sums.faults * scale,
+        fault_ticks=sums.faults * scale * fault_ticks,
         trips=tuple(_trips(sums.buckets, scale)),
         examples=tuple(
             Sample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)))

@@ -65,6 +65,8 @@ def _sum(one: LoopProfile, other: LoopProfile) -> LoopProfile:
         iterations_error=(one.iterations_error**2 + other.iterations_error**2) ** 0.5,
         ticks=one.ticks + other.ticks,
         ticks_error=(one.ticks_error**2 + other.ticks_error**2) ** 0.5,
+        faults=one.faults + other.faults,
+        fault_ticks=one.fault_ticks + other.fault_ticks,
         trips=tuple(trips[key] for key in sorted(trips)),
         examples=(*one.examples, *other.examples),
     )

@@ -121,6 +121,8 @@ struct Header {
   uint64_t InsideTicks;          ///< between the time stamps of a loop that takes no time
   uint64_t SampledTicks;         ///< of an entry and an exit that are a sample
   uint64_t CountedTicks;         ///< of 1,024 entries and exits that are none
+  uint64_t ReadTicks;            ///< that a sample takes longer if it reads clocks and faults
+  uint64_t FaultTicks;           ///< of the first write to a page
   uint64_t StartClock, EndClock; ///< nanoseconds of a clock that only runs forward
   uint64_t RecordSize;           ///< tells versions of the format apart
   char Program[1024];
@@ -152,6 +154,7 @@ struct Record {
   uint64_t Disturbed; ///< samples that are left out, because another process may have run meanwhile
   uint64_t Weights, WeightSquares;
   uint64_t Ticks;                                  ///< the weighted sum over all buckets
+  uint64_t Faults;                                 ///< the weighted sum of page faults
   unsigned __int128 TickSquares, IterationSquares; ///< sums of weight times square
   uint64_t Last;                                   ///< entries when the last sample began
   // Of the sample that is running.
@@ -159,6 +162,8 @@ struct Record {
   uint64_t Timed;                 ///< 1 if the two clocks were read
   uint64_t Clock, ProcessorClock; ///< nanoseconds, at the entry
   uint64_t MayBeLong;             ///< 1 if an entry was long without an apparent reason
+  uint64_t FaultsFrom;            ///< the thread's page faults at the entry, if they were read
+  uint64_t ReadsFaults;           ///< how many samples still read them
   uint64_t At[Values];
   struct Bucket Buckets[Buckets];
   struct Example Examples[Examples];
@@ -201,6 +206,12 @@ static uint64_t nanoseconds(clockid_t Clock) {
   struct timespec Time = {0, 0};
   clock_gettime(Clock, &Time);
   return (uint64_t)Time.tv_sec * 1000000000u + (uint64_t)Time.tv_nsec;
+}
+
+/// Returns the page faults of this thread that were served without a device.
+static uint64_t pageFaults(void) {
+  struct rusage Usage;
+  return getrusage(RUSAGE_THREAD, &Usage) ? 0 : (uint64_t)Usage.ru_minflt;
 }
 
 static void *mapped(uint64_t Offset, uint64_t Size) {
@@ -353,12 +364,20 @@ static uint64_t meanTicks(const struct Record *Record) {
   return Record->Weights ? Record->Ticks / Record->Weights + 1 : 1;
 }
 
+/// Returns 1 if samples of a loop read the clocks.
+static int isTimed(const struct Record *Record) {
+  return !Record->Samples || Record->MayBeLong || meanTicks(Record) > TimedTicks;
+}
+
 /// Returns a number of entries until the next sample, such that samples take half a per cent of the
 /// loop's time, and that no regular pattern of entries meets them.
 static uint64_t nextPeriod(struct Thread *Own, const struct Record *Record) {
   if (Record->Samples < AllSampled)
     return 1;
-  uint64_t Period = File->SampledTicks * 200 / meanTicks(Record);
+  uint64_t Cost = File->SampledTicks;
+  if (isTimed(Record) || Record->ReadsFaults)
+    Cost += File->ReadTicks;
+  uint64_t Period = Cost * 200 / meanTicks(Record);
   if (Period < 2)
     return 1;
   return Period / 2 + randomNumber(Own) % Period + 1;
@@ -422,11 +441,13 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
     Record->At[I] = Frame->Registers[Loop->Registers[I]];
   Record->CountedFrom = Copy->Counted;
   Copy->Open = 1;
-  Record->Timed = !Record->Samples || Record->MayBeLong || meanTicks(Record) > TimedTicks;
+  Record->Timed = isTimed(Record);
   if (Record->Timed) {
     Record->Clock = nanoseconds(CLOCK_MONOTONIC);
     Record->ProcessorClock = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
   }
+  if (Record->Timed || Record->ReadsFaults)
+    Record->FaultsFrom = pageFaults();
   end(Own);
   Record->Start = now();
 }
@@ -464,6 +485,24 @@ static uint64_t stolenTicks(const struct Record *Record, uint64_t End) {
                     (Clock - File->StartClock));
 }
 
+/// Returns the page faults since an entry, and decides whether the next samples read them.
+///
+/// Reading them takes longer than most entries. So samples begin with it when one took longer than
+/// the mean by a page fault's time, and go on for long if that was the reason.
+static uint64_t faultsSince(struct Record *Record, uint64_t Ticks) {
+  enum { Suspected = 8, Confirmed = 1024 };
+  uint64_t Faults = 0;
+  if (Record->Timed || Record->ReadsFaults)
+    Faults = pageFaults() - Record->FaultsFrom;
+  if (Record->ReadsFaults)
+    --Record->ReadsFaults;
+  if (Faults)
+    Record->ReadsFaults = Confirmed;
+  else if (!Record->ReadsFaults && Ticks > meanTicks(Record) + File->FaultTicks)
+    Record->ReadsFaults = Suspected;
+  return Faults;
+}
+
 HIDDEN void incc_probe_left(struct Frame *Frame) {
   uint64_t End = now();
   struct Loop *Copy = (struct Loop *)(Frame->Loop & ~(uint64_t)Bits);
@@ -483,6 +522,7 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
     return;
   }
   uint64_t Ticks = End - Record->Start;
+  uint64_t Faults = faultsSince(Record, Ticks);
   if (Record->Timed) {
     uint64_t Stolen = stolenTicks(Record, End);
     Ticks = Ticks > Stolen ? Ticks - Stolen : 0;
@@ -501,6 +541,7 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   Record->Weights += Weight;
   Record->WeightSquares += Weight * Weight;
   Record->Ticks += Weight * Ticks;
+  Record->Faults += Weight * Faults;
   Record->TickSquares += (unsigned __int128)(Ticks * Weight) * Ticks;
   Record->IterationSquares += (unsigned __int128)(Iterations * Weight) * Iterations;
   int Number = Iterations ? 64 - __builtin_clzll(Iterations) : 0;
@@ -633,6 +674,29 @@ static uint64_t median(uint64_t Ticks[Examples]) {
       Ticks[J] = Larger;
     }
   return Ticks[Examples / 2];
+}
+
+/// Measures what a page fault takes, and what reading the number of page faults and the clocks
+/// does.
+static void measureReads(void) {
+  char *Fresh =
+      mmap(NULL, Examples * Page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (Fresh == MAP_FAILED)
+    return;
+  uint64_t Faults[Examples], Reads[Examples];
+  for (int I = 0; I != Examples; ++I) {
+    uint64_t Start = now();
+    *(volatile char *)(Fresh + I * Page) = 1;
+    Faults[I] = now() - Start;
+    Start = now();
+    nanoseconds(CLOCK_MONOTONIC);
+    nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    pageFaults();
+    Reads[I] = now() - Start;
+  }
+  munmap(Fresh, Examples * Page);
+  File->FaultTicks = median(Faults);
+  File->ReadTicks = 2 * median(Reads);
 }
 
 static void measureCosts(void) {
@@ -768,6 +832,8 @@ static void startInChild(void) {
   File->InsideTicks = Parents->InsideTicks;
   File->SampledTicks = Parents->SampledTicks;
   File->CountedTicks = Parents->CountedTicks;
+  File->ReadTicks = Parents->ReadTicks;
+  File->FaultTicks = Parents->FaultTicks;
 }
 
 // 101 is the first priority that programs may use: other constructors may run loops.
@@ -789,6 +855,7 @@ __attribute__((constructor(101))) static void start(void) {
   pthread_atfork(NULL, NULL, startInChild);
   if (!File->Additions) {
     File->AdditionTicks[0] = additionTicks(Additions);
+    measureReads();
     measureCosts();
     File->Additions = Additions;
   }

@@ -302,6 +302,44 @@ def test_short_entries_are_marked(tmp_path: pathlib.Path) -> None:
         assert [loop["is_short"] for loop in loops if loop["kernel_id"] == "sum/loop1"] == [is_short]
 
 
+FILL = """
+#include <stdlib.h>
+#include <sys/mman.h>
+#define NOIPA __attribute__((noipa))
+NOIPA void fill(volatile char *p, long n) { for (long i = 0; i < n; ++i) p[i] = 1; }
+NOIPA void refill(volatile char *p, long n) { for (long i = 0; i < n; ++i) p[i] = 2; }
+int main(int count, char **words) {
+  long total = 16 << 20, row = atol(words[1]);
+  char *p = mmap(0, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(p, total, MADV_NOHUGEPAGE);
+  for (long at = 0; at + row <= total; at += row) { fill(p + at, row); refill(p + at, row); }
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("row", "off"), [(16 << 20, 0.01), (10_000, 0.3), (1024, 1.0)])
+def test_page_faults_are_counted_in_the_loop_that_touches_memory_first(
+    row: int, off: float, tmp_path: pathlib.Path
+) -> None:
+    _, _, loops = recorded(tmp_path, build(tmp_path, "gcc", "-O1", source=FILL), str(row))
+    of = {loop.loop.kernel: loop for loop in loops}
+    assert of["fill/loop1"].faults == pytest.approx(4096, rel=off)
+    assert of["fill/loop1"].fault_ticks > 0
+    assert of["refill/loop1"].faults <= 0.01 * 4096
+
+
+def test_page_faults_are_a_part_of_the_cycles(tmp_path: pathlib.Path) -> None:
+    build(tmp_path, "gcc", "-O1", source=FILL)
+    done = run(tmp_path, "-orun.json", "--json", "--mcpu=znver4", "--", "./program", str(16 << 20))
+    assert done.returncode == 0
+    loops = {loop["kernel_id"]: loop for loop in json.loads((tmp_path / "run.json").read_bytes())["loops"]}
+    (faults,) = [part for part in loops["fill/loop1"]["parts"] if part["kind"] == "faults"]
+    assert 0 < faults["cycles"] < loops["fill/loop1"]["cycles"]
+    assert faults["text"].startswith("4,09")
+    assert not [part for part in loops["refill/loop1"]["parts"] if part["kind"] == "faults"]
+
+
 def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
     for number, options in enumerate((["-O1"], ["-O3"])):
         program = build(tmp_path, "gcc", *options)

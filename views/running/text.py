@@ -19,6 +19,7 @@ It is that of the time of all loops if the processes' is unknown.
 PARTS = {
     "places": "places of arrays",
     "entry": "entry and exit",
+    "faults": "page faults",
     "data": "data beyond L1",
 }
 
