@@ -1,6 +1,6 @@
-"""The port bound of a few µops: the cycles that they need on their ports, exactly.
+"""Limits of a core: the cycles that a few µops need on their ports, exactly, and the width of its vectors.
 
-The native core computes it for whole kernels by the same definition (core/include/incc/ports.h).
+The native core computes port bounds of whole kernels by the same definition (core/include/incc/ports.h).
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from math import gcd
 from typing import TYPE_CHECKING
+
+from incc.frontends.isa import isa
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -83,3 +85,10 @@ def of_mix(model: MachineModel, mix: Collection[tuple[Form, int]]) -> Fraction:
 def hold_of(form: Form) -> int:
     """Return the cycles for which each µop of a form keeps its port busy."""
     return max(1, int(form.attributes.get("hold", 1)))
+
+
+def widest_vector(model: MachineModel) -> int:
+    """Return the width in bits of the widest vectors that a core computes with; 0 if it has none."""
+    forms = isa(model.isa).widest_vector
+    there = (bits for name, bits in forms if (form := model.lookup(name, frozenset())) and not form.lacking)
+    return next((bits or int(model.parameters["scalable_vector_bits"]) for bits in there), 0)

@@ -153,6 +153,7 @@ def kernel_report(
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
         data=data_report(result, elements, unit.passes.get(number, ())),
+        quality=_quality(result) if unit.settings.quality else None,
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,
@@ -232,6 +233,12 @@ def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.Measur
     from incc.report.parts.measured import measured_part
 
     return measured_part(unit.results[number], unit.measured[number], unit.host, spread)
+
+
+def _quality(result: KernelResult) -> t.QualityReport:
+    from incc.report.parts.quality import quality_report
+
+    return quality_report(result)
 
 
 def _size(kernel: KernelCode, bound: BoundKernel) -> t.Size:

@@ -18,6 +18,8 @@ from incc.core.counters import LostSlots, UopsBySource
 from incc.core.figures import Operations, Rates, Summary, Traffic
 from incc.core.figures import Wait as Wait
 from incc.core.prediction import BoundName as BoundName
+from incc.core.quality import CodeFigures
+from incc.core.quality import StackUse as StackUse
 from incc.frontends.kernel import Basis, RegionKind, RoleName, Transformations
 from incc.frontends.kernel import CodeSpan as CodeSpan
 from incc.frontends.kernel import Frame as Frame
@@ -1152,6 +1154,10 @@ class RooflineReport(msgspec.Struct, frozen=True, kw_only=True):
     """The reasons why points are missing, or not exact, in words."""
 
 
+class QualityReport(CodeFigures, frozen=True, kw_only=True):
+    """The quality of a kernel's code (docs/quality.md)."""
+
+
 class KernelReport(msgspec.Struct, kw_only=True):
     """One loop or region."""
 
@@ -1239,6 +1245,8 @@ class KernelReport(msgspec.Struct, kw_only=True):
     """The predictions for data beyond L1; None if they were not requested, or the model describes no such levels."""
     roofline: RooflineReport | None = None
     """The kernel's points in the roofline model; None if they were not requested."""
+    quality: QualityReport | None = None
+    """The quality of the code; None if it was not requested."""
     cold: Cold | None
     """The run of a fixed number of iterations from a cold start; None if it was not requested."""
     alignments: list[Ratio]

@@ -6,7 +6,7 @@ Pages print the same tables with html/macros.html.j2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -88,6 +88,14 @@ class Table(msgspec.Struct, frozen=True):
     rows: Sequence[TableRow]
 
 
+class Part(NamedTuple):
+    """A table with its caption, and sentences on it."""
+
+    caption: str
+    table: Table
+    sentences: list[str]
+
+
 def row(*texts: str, kind: str = "") -> TableRow:
     """Return a row of plain cells."""
     return TableRow([Cell(text=text, kind=kind) for text in texts])
@@ -148,6 +156,18 @@ def text_lines(table: Table, layout: Layout, without: Iterable[str] = ()) -> Ite
     yield layout.paint(_line(columns, titles, widths, gap, layout), BOLD)
     for row in table.rows:
         yield _line(columns, [row.cells[n] for n in chosen], widths, gap, layout)
+
+
+def part_lines(parts: Iterable[Part], layout: Layout) -> Iterator[str]:
+    """Yield tables with their captions and sentences, an empty line between them."""
+    for n, part in enumerate(parts):
+        if n:
+            yield ""
+        if part.table.rows:
+            yield f"{part.caption}:"
+            yield from text_lines(part.table, layout)
+        for sentence in part.sentences:
+            yield from layout.wrap(sentence)
 
 
 def _widths(columns: Sequence[Column], texts: Sequence[Sequence[str]], room: int) -> tuple[list[int], int]:

@@ -191,9 +191,23 @@ def _beyond_l1(memory: MemoryHierarchy) -> list[Fraction]:
     return best[1:]
 
 
-def _of_l1(model: MachineModel, width: int) -> Fraction:
-    """Return the most bytes per cycle of loads and stores of vectors of one width."""
+def _of_l1(
+    model: MachineModel, width: int, operations: Sequence[Literal["load", "store"]] = ("load", "store")
+) -> Fraction:
+    """Return the most bytes per cycle of loads and stores of vectors of one width, or of one of them alone."""
     bits = width or model.parameters["scalable_vector_bits"]
-    load, store = (_form(model, operation, 0, width) for operation in ("load", "store"))
-    forms = [(form, bits // 8) for form in (load, store) if form is not None]
-    return _most(model, forms, bits, {store.key: bits // 8} if store is not None else {})
+    forms = {name: form for name in operations if (form := _form(model, name, 0, width)) is not None}
+    committed = {forms["store"].key: bits // 8} if "store" in forms else {}
+    return _most(model, [(form, bits // 8) for form in forms.values()], bits, committed)
+
+
+def peak_bytes(model: MachineModel) -> tuple[Fraction, Fraction]:
+    """Return the most bytes per cycle that a core loads from L1, and that it stores to L1; 0 if it is unknown."""
+    kept: tuple[Fraction, Fraction] | None = model.pieces.get("peak_bytes")
+    if kept is None:
+        widths = isa(model.isa).vector_widths
+        loaded, stored = (
+            max((_of_l1(model, width, [name]) for width in widths), default=Fraction(0)) for name in ("load", "store")
+        )
+        kept = model.pieces["peak_bytes"] = loaded, stored
+    return kept

@@ -48,7 +48,7 @@ def _of_wrapper(*options: Option) -> list[Option]:
 
 _VIEWS = (
     "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, "
-    "loop-carried, memory, assembly"
+    "loop-carried, memory, quality, assembly"
 )
 _USUAL = "compact, summary, info, pressure, dependencies"
 _HELP = "show this help, the manual page, or completion for bash and zsh"
@@ -397,6 +397,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "show the cache lines that each stream moves, and where they come from",
             sets="kernel.beyond_l1",
             view="memory",
+        ),
+        _switch(
+            "quality-view",
+            "show the use of vectors, registers and the stack, and the rates relative to the core's",
+            sets="report.quality",
+            view="quality",
         ),
         Option(
             "alignment=N|all",

@@ -21,7 +21,7 @@ from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode, Register, RegisterAccess
 from incc.models.loading import find_cpu, load
 from incc.models.model import Form, MachineModel
-from incc.models.throughput import of_form
+from incc.models.throughput import of_form, widest_vector
 from incc.report.hints.advice import CLANG, CompilerCall
 from incc.report.hints.common import WORTH, counting, steps
 from incc.report.hints.context import HintContext
@@ -403,13 +403,6 @@ def of_width(model: MachineModel, bits: int, wider: int) -> Fraction | None:
     forms = [model.lookup(vector_forms(model, width).get("add", ""), frozenset()) for width in (bits, wider)]
     times = [of_form(form.uops) * form.attributes.get("hold", 1) for form in forms if form is not None]
     return Fraction(wider, bits) * times[0] / times[1] if len(times) == 2 else None
-
-
-def widest_vector(model: MachineModel) -> int:
-    """Return the width in bits of the widest vectors that a core computes with."""
-    forms = isa(model.isa).widest_vector
-    there = (bits for name, bits in forms if (form := model.lookup(name, frozenset())) and not form.lacking)
-    return next((bits or int(model.parameters["scalable_vector_bits"]) for bits in there), 0)
 
 
 def vector_forms(model: MachineModel, bits: int) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from incc.core import figures
 from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode
 from incc.models.binding.bound import FUSED_INTO_PREVIOUS
-from incc.models.throughput import of_form
+from incc.models.throughput import of_form, widest_vector
 from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
 from incc.report.hints.common import (
@@ -32,7 +32,6 @@ from incc.report.hints.estimates import (
     packed_gain,
     short_cycles,
     vector_bits,
-    widest_vector,
 )
 from incc.report.verdict import chain_instructions
 

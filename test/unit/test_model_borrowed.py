@@ -9,7 +9,7 @@ from incc.frontends.isa import isa
 from incc.frontends.unit import Unit
 from incc.models.borrowed import with_borrowed
 from incc.models.loading import load
-from incc.report.hints.estimates import widest_vector
+from incc.models.throughput import widest_vector
 from settings_fixtures import settings_with
 
 LOOP = """\

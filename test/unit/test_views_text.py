@@ -153,6 +153,7 @@ def test_views_can_be_chosen(report: t.AnalysisReport) -> None:
         "critical-path": "Critical path, ",
         "loop-carried": "with the cycles of one round:",
         "memory": "No prediction beyond L1",
+        "quality": "The quality of this code was not analysed",
         "assembly": "Source lines with their instructions",
     }
     assert set(marks) == set(VIEWS)

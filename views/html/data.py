@@ -10,8 +10,8 @@ from typing import Any
 
 from incc.report import types as t
 from incc.views.layout import Layout
-from incc.views.table import select
-from incc.views.text import dependencies, header, memory
+from incc.views.table import Part, select
+from incc.views.text import dependencies, header, memory, quality
 from incc.views.text.overview import row_of
 from incc.views.text.unit import call_heading
 
@@ -84,6 +84,9 @@ def kernel_data(
         "path": [path.cycles, path.instructions],
         "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
         "memory": _memory(kernel, kernel.data) if kernel.data else None,
+        "quality": {"line": "", "parts": [_table(part) for part in quality.parts(kernel, kernel.quality)]}
+        if kernel.quality
+        else None,
     }
 
 
@@ -97,7 +100,7 @@ def _memory(kernel: t.KernelReport, data: t.DataReport) -> dict[str, Any]:
     }
 
 
-def _table(part: memory.Part) -> list[Any]:
+def _table(part: Part) -> list[Any]:
     """Return a table: caption, title and meaning of columns and whether they have numbers, rows, sentences below."""
     table = select(part.table)
     columns = [[column.title, column.meaning, column.right] for column in table.columns]

@@ -56,8 +56,7 @@ const KernelView = (() => {
     return at >= 0 ? [text.slice(0, at), ...code, text.slice(at + flags.length)] : flags ? [text, " ", ...code] : [text];
   }
 
-  function memory(kernel) {
-    const {line, parts} = kernel.memory;
+  function tables({line, parts}) {
     const table = (caption, columns, rows) =>
       make("div", {class: "wide", role: "region", tabindex: 0, "aria-label": caption},
         make("table", {class: "facts"}, make("caption", {}, caption),
@@ -84,8 +83,10 @@ const KernelView = (() => {
         make("div", {}, make("dt", {}, name), make("dd", {}, value, unit ? make("small", {}, ` ${unit}`) : ""))));
       byId("bounds").replaceChildren(...bounds(kernel));
       byId("ports").replaceChildren(...ports(kernel));
-      byId("memory").hidden = !kernel.memory;
-      if (kernel.memory) byId("memory").lastElementChild.replaceChildren(...memory(kernel));
+      for (const part of ["memory", "quality"]) {
+        byId(part).hidden = !kernel[part];
+        if (kernel[part]) byId(part).lastElementChild.replaceChildren(...tables(kernel[part]));
+      }
       byId("hints").hidden = !kernel.hints.length;
       byId("hints").querySelector("ul").replaceChildren(...kernel.hints.map(([rule, text, flags]) => make("li", {},
         make("span", {class: "rule"}, `${rule}: `), ...withFlags(text, flags.join(" ")))));

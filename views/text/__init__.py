@@ -39,6 +39,7 @@ VIEWS = (
     "critical-path",
     "loop-carried",
     "memory",
+    "quality",
     "assembly",
 )
 """The views of a kernel in the report's order: the names that users know and, with _ for -, those of their files."""
@@ -46,7 +47,9 @@ VIEWS = (
 UNIT_VIEWS = ("port-model",)
 """The views of a unit, before its kernels."""
 
-USUAL = tuple(view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried", "memory", "assembly"))
+USUAL = tuple(
+    view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried", "memory", "quality", "assembly")
+)
 """The views of a kernel by default."""
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from incc.report import types as t
 from incc.report.wording import listed
 from incc.views.layout import Layout, cycles, line_list
-from incc.views.table import Table, number_column, row, text_column, text_lines
+from incc.views.table import Part, Table, number_column, part_lines, row, text_column
 
 _STREAMS = (
     text_column("Lines", "Lines of the instructions", 12, 5, priority=2),
@@ -33,28 +33,13 @@ _LEVELS = (
 )
 
 
-class Part(NamedTuple):
-    """A table with its caption, and sentences on it."""
-
-    caption: str
-    table: Table
-    sentences: list[str]
-
-
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
     """Yield a table of the streams and one of the levels."""
     data = kernel.data
     if data is None:
         yield from layout.wrap(f"No prediction beyond L1: the model of {unit.model.name} has no memory hierarchy.")
         return
-    for n, part in enumerate(parts(kernel, data)):
-        if n:
-            yield ""
-        if part.table.rows:
-            yield f"{part.caption}:"
-            yield from text_lines(part.table, layout)
-        for sentence in part.sentences:
-            yield from layout.wrap(sentence)
+    yield from part_lines(parts(kernel, data), layout)
 
 
 def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:

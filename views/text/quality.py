@@ -1,0 +1,84 @@
+"""The quality of a kernel's code: its use of vectors, registers and the stack, and its rates relative to the core's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from incc.report import types as t
+from incc.views.layout import Layout, count, line_list, percent
+from incc.views.table import Part, Table, number_column, part_lines, row, text_column
+
+_VECTORS = (
+    text_column("Work", "Kind of work", 16, 8),
+    number_column("Instr.", "Instructions per iteration that do it"),
+    number_column("Vector", "Share of the instructions that work on vectors of several elements"),
+    number_column("Bits", "Share of the bits of the core's widest vectors that the instructions use"),
+)
+
+_REGISTERS = (
+    text_column("Class", "Class of registers", 16, 8),
+    number_column("Used", "Registers that the loop uses"),
+    number_column("Live", "Most registers at one place whose values are needed later"),
+)
+
+_RATES = (
+    text_column("Rate", "What is counted", 16, 8),
+    number_column("/cycle", "Predicted rate per cycle"),
+    number_column("Peak", "The core's peak per cycle"),
+    number_column("Share", "Rate relative to the peak"),
+)
+
+
+def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
+    """Yield the tables of a kernel's quality."""
+    if kernel.quality is None:
+        yield "The quality of this code was not analysed."
+        return
+    yield from part_lines(parts(kernel, kernel.quality), layout)
+
+
+def parts(kernel: t.KernelReport, quality: t.QualityReport) -> Iterator[Part]:
+    """Yield the tables of vectors, registers and rates."""
+    yield Part(
+        f"Use of the core's {quality.vector_bits}-bit vectors, without address arithmetic and loop overhead",
+        Table(
+            _VECTORS,
+            [
+                row(use.kind, str(use.instructions), _share(use.vector / use.instructions), _share(use.bits))
+                for use in quality.vectors
+            ],
+        ),
+        [],
+    )
+    yield Part(
+        "Registers",
+        Table(_REGISTERS, [row(use.kind, str(use.used), str(use.live)) for use in quality.registers]),
+        list(_stack(kernel, quality.stack)),
+    )
+    yield Part(
+        "Rates relative to the core's peak",
+        Table(
+            _RATES,
+            [row(r.kind, f"{r.per_cycle:.2f}", f"{r.peak:.4g}", _share(r.share)) for r in quality.rates],
+        ),
+        [],
+    )
+
+
+def _share(share: float) -> str:
+    return percent(share).replace("\xa0", " ")
+
+
+def _stack(kernel: t.KernelReport, stack: t.StackUse) -> Iterator[str]:
+    """Yield sentences on spills and reloads."""
+    unchanged = " of values that the loop does not change"
+    for numbers, what, why in (
+        (stack.spills, "spill", ""),
+        (stack.reloads, "reload", ""),
+        (stack.invariant_reloads, "reload", unchanged),
+    ):
+        if numbers:
+            places = line_list(kernel.instructions[n].line for n in numbers) if kernel.instructions else ""
+            yield f"{count(len(numbers), what)} per iteration{why}{f' ({places})' if places else ''}."
+    if not (stack.spills or stack.reloads or stack.invariant_reloads):
+        yield "No spills or reloads."
