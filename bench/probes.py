@@ -3,7 +3,8 @@
 The loops of probes_kernels.c, whose data are in L1, are built by each compiler with `-O3 -march=native -ffast-math`,
 with probes and without. Printed are for each loop its iterations per entry, and cycles per iteration: from the probes,
 measured alone (`--measure`), and predicted, with the parts that `incc-run` explains (places, exit). In the end come the
-medians of the differences, and what the probes cost: the processor time of the program as a multiple of that without
+medians of the differences, and what the probes cost: an entry with its exit, one that is a sample, and the two readings
+of the time-stamp counter that are part of a sample; the processor time of the program as a multiple of that without
 probes, without recording and with it. The last figure is the largest difference between a function's share of the time
 by its loops' probes and by a sampler, which a timer of the processor time (SIGPROF) interrupts each millisecond.
 
@@ -31,6 +32,7 @@ from incc.driver.settings import Settings, with_values
 from incc.frontends.elf import read_elf
 from incc.measuring.harness import LoopFailure
 from incc.measuring.kernels import Measurer
+from incc.running.profile import read_profile
 from incc.running.units import SECTION, units_in
 
 KERNELS = pathlib.Path(__file__).with_name("probes_kernels.c")
@@ -68,6 +70,32 @@ def alone(program: pathlib.Path) -> dict[str, float]:
     return result
 
 
+STAMPS = r"""
+#include <stdio.h>
+#include <x86intrin.h>
+int main(void) {
+  unsigned long long least = -1;
+  for (int again = 0; again < 2000; ++again) {
+    unsigned long long start = __rdtsc();
+    for (int i = 0; i < 100; ++i)
+      __rdtsc(), __rdtsc();
+    unsigned long long took = __rdtsc() - start;
+    least = took < least ? took : least;
+  }
+  printf("%g\n", least / 100.);
+  return 0;
+}
+"""
+
+
+def ticks_of_two_stamps(folder: pathlib.Path) -> float:
+    """Return the ticks that two readings of the time-stamp counter take."""
+    (folder / "stamps.c").write_text(STAMPS)
+    program = folder / "stamps"
+    subprocess.run(["gcc", "-O2", str(folder / "stamps.c"), "-o", str(program)], check=True)
+    return float(subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout)
+
+
 SAMPLER = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -103,7 +131,7 @@ __attribute__((destructor)) static void stop(void) {
 """
 
 
-def sampled(program: pathlib.Path, arguments: Sequence[str], folder: pathlib.Path) -> dict[str, float]:
+def shares_by_sampler(program: pathlib.Path, arguments: Sequence[str], folder: pathlib.Path) -> dict[str, float]:
     """Return the shares of the time of a program's functions by a sampler."""
     (folder / "sampler.c").write_text(SAMPLER)
     library, samples = folder / "sampler.so", folder / "samples"
@@ -177,13 +205,19 @@ def report(compiler: str, folder: pathlib.Path, repeat: int, times: int, differe
             took = seconds([str(program), *arguments], environment)
             fastest[what] = min(took, fastest.get(what, took))
     base = fastest.pop("plain")
-    by_sampler = sampled(plain, arguments, folder)
+    by_sampler = shares_by_sampler(plain, arguments, folder)
     by_probes: Counter[str] = Counter()
     for loop in loops:
         if not loop["calls"]:
             by_probes[loop["kernel_id"].partition("/")[0]] += loop["share"]
     apart = max((abs(by_sampler.get(name, 0) - share), name) for name, share in by_probes.items() if name != "main")
     print(f"largest difference of a function's share to that of a sampler: {apart[0]:.1%} ({apart[1]})")
+    read = [read_profile(str(path)) for path in profiles.iterdir()]
+    rate = statistics.median(profile.cycles_per_tick for profile in read)
+    unsampled = rate * statistics.median(profile.unsampled_cost for profile in read)
+    sampled = rate * statistics.median(profile.sampled_cost for profile in read)
+    stamps = rate * ticks_of_two_stamps(folder)
+    print(f"cycles of an entry: {unsampled:.1f}, as a sample {sampled:.0f}; of two time stamps: {stamps:.0f}")
     costs = ", ".join(f"{what} {took / base:.3f}" for what, took in fastest.items())
     print(f"processor time as a multiple of {base:.2f} s without probes: {costs}\n")
 

@@ -40,6 +40,8 @@ VALUES = 8
 
 _PUSHED_SCRATCH, _PUSHED_RCX, _PUSHED_FLAGS, _UNFINISHED = 1, 2, 4, 8
 _RED_ZONE = 128
+_LINE = 64
+"""Bytes of a line of the caches."""
 _NO_REGISTER = 255
 
 
@@ -90,7 +92,7 @@ def _probe(function: str, loop: str, place: Place, step: Sequence[str], end: str
     if pushed:
         stack.move(-_RED_ZONE)
     for name in pushed:
-        stack.push(name)
+        stack.push(f"%{name}")
     code = stack.code
     scratch = place.scratch
     code += [f"movq incc_probe_distance@gottpoff(%rip), %{scratch}", f"movq %fs:(%{scratch}), %{scratch}"]
@@ -109,12 +111,11 @@ def _probe(function: str, loop: str, place: Place, step: Sequence[str], end: str
         if uses_rcx:
             stack.push("")
         bits += _PUSHED_RCX * pushes_rcx + _PUSHED_SCRATCH * place.scratch_is_live + _PUSHED_FLAGS * uses_rcx
-        if bits:
-            code.append(f"leaq {bits}(%{scratch}), %{scratch}")
-        stack.push(scratch)
+        stack.push(f"%{scratch}")
+        stack.push(f"${bits}")
         code.append(f"call *{function}@GOTPCREL(%rip)")
         if uses_rcx:
-            stack.move(8)
+            stack.move(16)
             stack.pop("")
         stack.move(stack.depth - before)
         code.append(f"{end}:")
@@ -140,9 +141,9 @@ class _Stack:
             self.code.append(f"leaq {by}(%rsp), %rsp")
             self._moved(by)
 
-    def push(self, register: str) -> None:
-        """Push a register, or the flags."""
-        self.code.append(f"pushq %{register}" if register else "pushfq")
+    def push(self, operand: str) -> None:
+        """Push a register or a constant, or the flags."""
+        self.code.append(f"pushq {operand}" if operand else "pushfq")
         self._moved(-8)
 
     def pop(self, register: str) -> None:
@@ -172,10 +173,14 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def data(loops: Sequence[Description]) -> list[str]:
-    """Return the sections with the descriptions of a file's loops, and the thread-local variable."""
+    """Return the sections with the descriptions of a file's loops, and the thread-local variable.
+
+    Sections with data have whole lines and little alignment: the program's data behind them keep their addresses modulo
+    a line. Otherwise accesses would cross lines that do not without probes.
+    """
     if not loops:
         return []
-    lines = ['.section incc_probes, "aw", @progbits', ".balign 64"]
+    lines = ['.section incc_probes, "aw", @progbits', ".balign 8"]
     for loop in loops:
         shift = (loop.step & -loop.step).bit_length() - 1 if loop.step else 0
         inverse = pow(loop.step >> shift, -1, 1 << 64) if loop.step else 1
@@ -197,6 +202,7 @@ def data(loops: Sequence[Description]) -> list[str]:
         lines += [f"{loop.symbol}_text:", f".byte {', '.join(map(str, loop.text))}"]
     return [
         *lines,
+        f".zero {-sum(len(loop.text) for loop in loops) % _LINE}",
         '.section .tbss.incc_probe_distance, "awTG", @nobits, incc_probe_distance, comdat',
         ".weak incc_probe_distance",
         ".hidden incc_probe_distance",

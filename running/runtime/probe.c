@@ -78,7 +78,7 @@ struct Loop {
   uint64_t Inverse;     ///< of Odd, modulo 2^64
   uint8_t Registers[Values]; ///< the numbers of registers to note at an entry, NoRegister for none
   uint64_t Reserved[6];
-} __attribute__((aligned(64)));
+};
 _Static_assert(sizeof(struct Loop) == 128, "running/x86.py writes it");
 enum { NoRegister = 255 };
 
@@ -89,18 +89,12 @@ extern struct Loop __stop_incc_probes[] HIDDEN;
 struct Frame {
   uint64_t Registers[16]; ///< by number; the stack pointer's place is unused
   uint64_t Return;
-  uint64_t Loop; ///< the address of the thread's copy, and these bits:
+  uint64_t Bits;     ///< see below
+  struct Loop *Loop; ///< the thread's copy
   uint64_t
       Pushed[]; ///< the flags, the scratch register, and rcx, as far as there are bits for them
 };
-enum {
-  PushedScratch = 1,
-  PushedRcx = 2,
-  PushedFlags = 4,
-  Unfinished = 8,
-  Bits = 63,
-  RedZone = 128
-};
+enum { PushedScratch = 1, PushedRcx = 2, PushedFlags = 4, Unfinished = 8, RedZone = 128 };
 
 /// The distance from a loop to the thread's copy, 0 before the first probe of the thread. Objects
 /// with probes define it as well, so that they can be linked without this file.
@@ -183,9 +177,11 @@ struct Thread {
 
 //===--- The state of a module ----------------------------------------------===//
 
+// Nothing here is aligned to more than 8 bytes: that would move the program's own data, whose
+// accesses might then cross lines of the caches. (So -fno-plt: entries in .got.plt move it, too.)
 static struct Header *File;
-static char Folder[PATH_MAX];
-static char Path[PATH_MAX + 128];
+static char Folder[PATH_MAX] __attribute__((aligned(1)));
+static char Path[PATH_MAX + 128] __attribute__((aligned(1)));
 static uint64_t Module; ///< the offset of its part, which is its name in the file
 static struct Thread *Threads;
 static pthread_key_t Key;
@@ -386,17 +382,17 @@ static uint64_t nextPeriod(struct Thread *Own, const struct Record *Record) {
 /// Returns the registers before the probe, and the stack pointer in its place.
 static void undo(struct Frame *Frame) {
   uint64_t *Pushed = Frame->Pushed;
-  if (Frame->Loop & PushedFlags)
+  if (Frame->Bits & PushedFlags)
     ++Pushed;
-  if (Frame->Loop & PushedScratch)
+  if (Frame->Bits & PushedScratch)
     ++Pushed;
-  if (Frame->Loop & PushedRcx)
+  if (Frame->Bits & PushedRcx)
     Frame->Registers[1] = *Pushed++;
   Frame->Registers[4] = (uint64_t)Pushed + RedZone;
 }
 
 HIDDEN void incc_probe_entered(struct Frame *Frame) {
-  struct Loop *Copy = (struct Loop *)(Frame->Loop & ~(uint64_t)Bits);
+  struct Loop *Copy = Frame->Loop;
   if (isStranger(Copy))
     return;
   struct Thread *Own = self();
@@ -470,7 +466,7 @@ static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
       Distance = (uint32_t)Distance;
     Distance >>= Loop->Shift;
   }
-  return Distance + ((Frame->Loop & Unfinished) != 0);
+  return Distance + ((Frame->Bits & Unfinished) != 0);
 }
 
 /// Returns the ticks between an entry and its exit during which this thread did not run.
@@ -505,7 +501,7 @@ static uint64_t faultsSince(struct Record *Record, uint64_t Ticks) {
 
 HIDDEN void incc_probe_left(struct Frame *Frame) {
   uint64_t End = now();
-  struct Loop *Copy = (struct Loop *)(Frame->Loop & ~(uint64_t)Bits);
+  struct Loop *Copy = Frame->Loop;
   struct Thread *Own = self();
   if (!Own || (IsOwn && !*IsOwn) || !begin(Own, Frame))
     return;
@@ -604,7 +600,7 @@ THUNK("incc_probe_leave", "incc_probe_left");
 // A loop of this file's own, without a body: what a probe costs is measured here. The code is that
 // of incc/running/x86.py.
 __asm__(".pushsection incc_probes, \"aw\", @progbits\n"
-        ".balign 64\n"
+        ".balign 8\n"
         "incc_probe_own:\n"
         ".quad 0, 0, 0, 0, 0, 0, 0\n"
         ".long 0\n"
@@ -631,8 +627,9 @@ static inline void enterAndLeave(void) {
                    "js 1f\n"
                    "lea -128(%%rsp), %%rsp\n"
                    "push %%r11\n"
+                   "push $0\n"
                    "call incc_probe_enter\n"
-                   "lea 136(%%rsp), %%rsp\n"
+                   "lea 144(%%rsp), %%rsp\n"
                    "1: mov incc_probe_distance@gottpoff(%%rip), %%r11\n"
                    "mov %%fs:(%%r11), %%r11\n"
                    "add incc_probe_own@GOTPCREL(%%rip), %%r11\n"
@@ -640,8 +637,9 @@ static inline void enterAndLeave(void) {
                    "je 2f\n"
                    "lea -128(%%rsp), %%rsp\n"
                    "push %%r11\n"
+                   "push $0\n"
                    "call incc_probe_leave\n"
-                   "lea 136(%%rsp), %%rsp\n"
+                   "lea 144(%%rsp), %%rsp\n"
                    "2:\n" ::
                        : "r11", "cc", "memory");
 }

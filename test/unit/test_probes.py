@@ -195,6 +195,25 @@ def test_a_program_with_probes_does_what_it_did(compiler: str, options: str, tmp
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+def test_data_keep_their_places_in_lines(compiler: str, tmp_path: pathlib.Path) -> None:
+    # Vectors of 64 bytes cross a line in each iteration, or never.
+    first = (
+        "#include <stdio.h>\nstatic char odd = 1; static double a[100], b[100]; static const double c[100] = {1};\n"
+        "static int d[100] = {1}; double *other(void); int main(void) {\n"
+        "for (int i = 0; i < 100; ++i) a[i] = b[i] * c[i] + d[i] + odd++;\n"
+        "void *each[] = {a, b, (void *)c, d, other()};\n"
+        'for (int i = 0; i < 5; ++i) printf("%d\\n", (int)((long)each[i] & 63)); return (int)a[3] & 1; }\n'
+    )
+    (tmp_path / "second.c").write_text(
+        "static double e[30]; double *other(void) { for (int i = 0; i < 30; ++i) e[i] *= 3; return e; }\n"
+    )
+    program = build(tmp_path, compiler, "-O2", "second.c", source=first)
+    _, output, loops = recorded(tmp_path, program)
+    assert loops
+    assert output == plain(tmp_path, compiler, "-O2", "second.c")[1]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_entries_and_iterations_are_exact(compiler: str, tmp_path: pathlib.Path) -> None:
     options = ["-O1", *(["-fno-vectorize", "-fno-unroll-loops"] if "clang" in compiler else [])]
     _, _, loops = recorded(tmp_path, build(tmp_path, compiler, *options))
