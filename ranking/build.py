@@ -16,6 +16,7 @@ from incc.ranking.kernels import Origin, Seen, expected, loops_of, unweighted
 from incc.ranking.read import ReadReports
 from incc.report import types as t
 from incc.report.parts.roofline import kernel_roofline
+from incc.report.runs import LoopRun
 from incc.report.source.demangle import choose_functions
 from incc.report.source.places import assembly_is_kept
 from incc.report.types import Tool
@@ -82,6 +83,8 @@ class _Member(msgspec.Struct, frozen=True, kw_only=True):
     """The iterations, if executions were counted."""
     ways: dict[str, None]
     """The ways in which the profiles located it."""
+    run: LoopRun | None
+    """The kernel as it ran in a program with probes."""
     loop: int
     """The number of its source loop."""
 
@@ -135,6 +138,7 @@ def _ranked(
             amount=weighed.amounts[n] if weighed else 0.0,
             iterations=weighed.iterations[n] if weighed else None,
             ways=weighed.ways[n] if weighed else {},
+            run=weighed.runs[n] if weighed else None,
             loop=loop,
         )
         for n, (seen, loop) in enumerate(zip(build.seen, numbers, strict=True))
@@ -274,6 +278,7 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         spare=seen.spare,
         saving=saving,
         weight=_weight(members, saving.share, whole) if hot else None,
+        run=_longest_run(members),
         copies=len(members),
         variants=like.variants if like else 1,
         instructions=instructions,
@@ -284,6 +289,12 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
 def _first(members: Sequence[_Member]) -> _Member:
     """Return the kernel that a row shows: one that has a source line and runs."""
     return max(members, key=lambda m: (m.seen.kernel.source is not None, m.amount))
+
+
+def _longest_run(members: Sequence[_Member]) -> LoopRun | None:
+    """Return the run of the kernel that took longest."""
+    ran = [m for m in members if m.run is not None]
+    return max(ran, key=lambda m: m.amount).run if ran else None
 
 
 def _address(kernel: t.KernelReport) -> str:
@@ -465,14 +476,15 @@ def _keys(row: r.RankingRow, by: str) -> list[str]:
 
 def _values(seen: Seen, row: r.RankingRow) -> Mapping[str, Value]:
     """Return the values of names in a kernel."""
-    weight = row.weight
+    weight, run = row.weight, row.run
     return {
         **seen.values,
+        **({"measured": run.cycles} if run else {}),
         "headroom": row.headroom.share,
         "hot": weight is not None and weight.amount > 0,
         "weight": weight.share if weight else None,
         "saved": weight.saved if weight else None,
-        "iterations": weight.iterations if weight else None,
+        "iterations": run.iterations if run else weight.iterations if weight else None,
         "copies": float(row.copies),
         "variants": float(row.variants),
     }

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from incc.frontends.kernel import SourceLocation
+from incc.report.runs import LoopRun
 from incc.report.types import CeilingsReport, RooflineReport, Tool
 from incc.support.quantities import Amount, Count, Positive, Share
 
@@ -155,6 +156,8 @@ class RankingRow(msgspec.Struct, kw_only=True):
     saving: Saving
     weight: Weight | None
     """Null without profiles, and where they have nothing of the kernel."""
+    run: LoopRun | None = None
+    """The kernel as it ran in a program with probes, of copies that which took longest; null without --probes."""
     roofline: RooflineReport | None = None
     """The points of that code in the roofline model; null if they were not requested."""
     flop_elements: list[Count] = []

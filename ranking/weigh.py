@@ -28,6 +28,7 @@ from incc.frontends.isa import is_padding, same_mnemonic
 from incc.ranking import types as r
 from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, Sample, Told
 from incc.ranking.kernels import Seen, loops_of, whole
+from incc.report.runs import LoopRun
 from incc.report.source.demangle import demangle
 from incc.report.source.demangle import replace as demangled
 from incc.report.wording import counted
@@ -58,6 +59,8 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True):
     """The iterations of each kernel; None unless executions were counted."""
     ways: list[dict[str, None]]
     """The ways in which each kernel was located."""
+    runs: list[LoopRun | None]
+    """Each kernel as it ran in a program with probes."""
     hotness: r.Hotness
     """The description of the profiles."""
 
@@ -150,7 +153,9 @@ class _Weighing:
                 *self._notes(total, matched),
             ],
         )
-        return Weighed(amounts=self.amounts, iterations=iterations, ways=self.ways, hotness=hotness)
+        ran = {(run.unit, run.kernel_id): run for profile in self.profiles for run in reversed(profile.runs)}
+        runs = [ran.get((seen.unit.source, seen.kernel.kernel_id)) for seen in self.kernels]
+        return Weighed(amounts=self.amounts, iterations=iterations, ways=self.ways, runs=runs, hotness=hotness)
 
     def _notes(self, total: float, matched: float) -> list[str]:
         notes = []
@@ -468,7 +473,7 @@ def _text(profile: Told, total: float) -> str:
         if profile.kind in ("perf-report", "list"):
             return "percentages of the time"
         if profile.kind == "incc-run":
-            return f"cycles of {counted(len(profile.samples), 'loop')}"
+            return f"{counted(len(profile.samples), 'loop')} that ran"
         return f"{len(profile.samples) or f'{total:.0f}'} samples"
     if profile.lines:
         files = len({line.file for line in profile.lines})

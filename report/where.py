@@ -215,9 +215,9 @@ PAIR_NAMES: dict[str, PairName] = {
 
 RANKED_NAMES: dict[str, PairName] = {
     "headroom": PairName(NUMBER, "share of its cycles that the best simulated change saves, 0 to 1"),
-    "hot": PairName(TRUTH, "true if the profile has samples or counts of it; false without --hot"),
-    "weight": PairName(NUMBER, "share of the program's time, 0 to 1; unknown without --hot"),
-    "saved": PairName(NUMBER, "share of the program's time that its advice would save; unknown without --hot"),
+    "hot": PairName(TRUTH, "true if the profile has samples or counts of it; false without a profile"),
+    "weight": PairName(NUMBER, "share of the program's time, 0 to 1; unknown without a profile"),
+    "saved": PairName(NUMBER, "share of the program's time that its advice would save; unknown without a profile"),
     "iterations": PairName(NUMBER, "iterations; known if the profile counts executions"),
     "copies": PairName(NUMBER, "number of kernels of the build with this code"),
     "variants": PairName(NUMBER, "number of different codes of the same source loop"),

@@ -112,12 +112,14 @@ def read_profile(path: str) -> ProgramProfile:
     """Read the profile of a process, which may still run. Raises ProfileError and OSError."""
     data = read_regular(path, _LARGEST)
     if len(data) < _PAGE:
-        raise ProfileError(f"{path}: error: not a profile of a program with probes (it has {len(data):,} bytes)")
+        raise ProfileError(f"{path}: not a profile of a program with probes (it has {len(data):,} bytes)")
     header = _HEADER.unpack_from(data)
     magic, _, process, start, end, _, time, additions, first, last, _, sampled, counted = header[:13]
     _, fault_ticks, start_clock, end_clock, record_size, program = header[13:]
-    if magic != b"inccprb1" or record_size != _RECORD_SIZE:
-        raise ProfileError(f"{path}: error: not a profile of a program with probes, or one of another version of incc")
+    if magic != b"inccprb1":
+        raise ProfileError(f"{path}: not a profile of a program with probes")
+    if record_size != _RECORD_SIZE:
+        raise ProfileError(f"{path}: written by probes of another version of incc; build the program again")
     rates = [additions / ticks for ticks in (first, last) if ticks]
     return ProgramProfile(
         path=path,
@@ -182,7 +184,7 @@ def _loops(path: str, data: bytes, fault_ticks: int) -> Iterator[LoopProfile]:
             try:
                 description = msgspec.json.decode(line.encode("utf-8", "surrogateescape"), type=LoopDescription)
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-                raise ProfileError(f"{path}: error: damaged description of a loop: {error}") from error
+                raise ProfileError(f"{path}: damaged description of a loop: {error}") from error
             yield _profile(description, lines[0], of_loop, fault_ticks)
 
 

@@ -101,8 +101,15 @@ def run_report(
         _loop_run(loop, analysed.get(key), units.get(key[0]), tuple(_others(key, loops, analysed, total)), rate, total)
         for key, loop in loops.items()
     ]
-    readable = demangle(name for run in runs for name in run.calls)
-    runs = [replace(run, calls=tuple(readable.get(name, name) for name in run.calls)) for run in runs]
+    readable = demangle(name for run in runs for name in (run.function_name, *run.calls))
+    runs = [
+        replace(
+            run,
+            function_name=readable.get(run.function_name, run.function_name),
+            calls=tuple(readable.get(name, name) for name in run.calls),
+        )
+        for run in runs
+    ]
     skipped = [
         f"{unit.source or 'assembly'}: {each.kernel}: {each.reason}" for unit in units.values() for each in unit.skipped
     ]

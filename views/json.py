@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from incc.comparison import types as c
     from incc.ranking import types as r
     from incc.report.instructions import InstructionTable
+    from incc.report.runs import RunReport
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
 LINE = 120
@@ -27,7 +28,8 @@ _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"
 
 
 def render(
-    report: t.AnalysisReport | c.ComparisonReport | r.Ranking | InstructionTable | dict[str, Any], compact: bool = False
+    report: t.AnalysisReport | c.ComparisonReport | r.Ranking | RunReport | InstructionTable | dict[str, Any],
+    compact: bool = False,
 ) -> str:
     """Return a document with its own order of keys, indented by two blanks, that ends in a line break.
 

@@ -179,7 +179,7 @@ def _compare_runs(options: argparse.Namespace) -> int:
         if value != unset[name] and name not in _FOR_RUNS:
             raise UsageError(f"--{name.replace('_', '-')} does not apply to reports of incc-run")
     check_targets([("-o", options.output)] if options.output else [], options.inputs)
-    first, second = map(read_run, options.inputs)
+    first, second = (read_run([name])[0] for name in options.inputs)
 
     def render(width: int, colour: bool) -> str:
         return "".join(f"{line}\n" for line in lines(first, second, Layout(width, colour), options.top or MOST_LOOPS))

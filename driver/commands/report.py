@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,15 +20,18 @@ from incc.driver.cores import named_cores
 from incc.driver.deliver import deliver, deliver_beside, unmet, write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
 from incc.driver.rooflines import ReportedModels
+from incc.driver.sides.runs import check_core, read_run
 from incc.ranking import types as r
 from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
 from incc.ranking.hot.read import KINDS, read_hot
 from incc.ranking.hot.records import HotError, Told
+from incc.ranking.hot.runs import told_of_run
 from incc.ranking.kernels import Seen
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
 from incc.report.documents import InputError
 from incc.report.parts.roofline import ceilings_report
+from incc.report.runs import RunReport
 from incc.report.wording import counted
 from incc.support.errors import AnalysisError
 from incc.support.workers import cpus
@@ -44,12 +47,18 @@ TOP = 25
 COMMAND = Command(
     name="incc-report",
     summary="list the kernels of a build, those most worth optimising first",
-    usage=("incc-report [options] DIR|FILE…", "incc-report --render [--kernel=FUNCTION] [--views=NAME,…] FILE…"),
+    usage=(
+        "incc-report [options] DIR|FILE…",
+        "incc-report [options] [DIR|FILE…] --probes RECORDED…",
+        "incc-report --render [--kernel=FUNCTION] [--views=NAME,…] FILE…",
+    ),
     about=(
         "List the kernels of a build, those most worth optimising first and equal ones once. An input is a JSON "
         "report, a file to which a build appended reports, or a folder of reports (INCC_OUTPUT=DIR of the build); - is "
         "standard input. --hot weights the kernels by their run time or executions; without it, all have the same "
         "weight.",
+        "With --probes, print what loops took when programs that were built with probes ran, as incc-run does; after "
+        "reports, list the kernels of the build by their time in these runs (docs/running.md).",
         "With --render, print the reports in these files in full, as the command that made them does.",
     ),
     groups=(
@@ -63,6 +72,12 @@ COMMAND = Command(
                 "(repeatable; docs/builds.md)",
             ),
             Option(f"--hot-kind {'|'.join(KINDS)}", "choice", "format of the profiles (default: detect)"),
+            Option(
+                "--probes RECORDED…",
+                "text",
+                "what probes recorded: files or folders (INCC_PROBES), or a report of incc-run --json",
+                (),
+            ),
             Option("--drain", "flag", "first analyse the jobs that your builds left there (INCC_DEFER=1)"),
             shared.jobs("analyse these jobs"),
             Option("--stale", "flag", "include and list reports whose source or object has changed since"),
@@ -78,7 +93,7 @@ COMMAND = Command(
                 "choice",
                 "show a row per file, function, bottleneck or hint instead of per kernel",
             ),
-            shared.one_of("--sort", SORTS, "worth", "order of the rows"),
+            Option(f"--sort {'|'.join(SORTS)}", "choice", "order of the rows (default: worth, with --probes weight)"),
             shared.top("rows", str(TOP)),
             Option("--all", "flag", "show all rows"),
             Option("--copies", "flag", "show each different code of a loop of the source in a row of its own"),
@@ -117,6 +132,8 @@ COMMAND = Command(
         "incc-report reports                                the 25 loops of a build most worth optimising",
         "incc-report reports --hot=prog.json                weighted by the counts of llvm-cov export",
         "perf script | incc-report reports --hot=-          weighted by samples",
+        "incc-report --probes recorded                      what the loops of programs with probes took",
+        "incc-report reports --probes recorded              the kernels of the build by their time in these runs",
         "incc-report reports --by=hint                      the hints, and their share of the time",
         "incc-report reports --where='hot and vector_bits == 0' --all",
         "incc-report reports --format=html -o loops.html    an HTML page",
@@ -141,13 +158,19 @@ def _run(options: argparse.Namespace) -> int:
     _check(options)
     if options.render:
         return _render(options)
-    request = _request(options)
-    _analyse_waiting(options)
-    ranking = _ranking(options, request)
-    failure = _deliver(ranking, options)
-    if failure:
-        fail("incc-report", failure, ERROR)
-    return _status(ranking, bool(failure))
+    ran, problems = _recorded(options)
+    if ran and not options.inputs:
+        failure = _deliver(options, partial(_rendered_run, ran, options))
+        status = OK
+    else:
+        request = _request(options)
+        _analyse_waiting(options)
+        ranking = _ranking(options, request, ran)
+        failure = _deliver(options, partial(_rendered, ranking, options))
+        status = _status(ranking)
+    for text in (*problems, *([failure] if failure else [])):
+        fail("incc-report", text, ERROR)
+    return ERROR if failure else FAILED if problems else status
 
 
 _say = partial(say, "incc-report")
@@ -158,8 +181,10 @@ _say = partial(say, "incc-report")
 
 def _check(options: argparse.Namespace) -> None:
     """Raise UsageError for options that cannot be combined, before anything is read."""
-    if not options.inputs:
+    if not options.inputs and not options.probes:
         raise UsageError("no reports; name a folder (INCC_OUTPUT of a build) or files")
+    if options.probes:
+        _check_recorded(options)
     if [*options.inputs, *options.hot].count("-") > 1:
         raise UsageError("standard input can be read only once")
     if options.hot_kind and not options.hot:
@@ -176,24 +201,41 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--ghz requires --roofline or --html")
     files = (("-o", options.output), ("--html", options.html), ("--roofline", options.roofline))
     targets = [(option, file) for option, file in files if file]
-    check_targets(targets, [*options.inputs, *options.hot])
+    check_targets(targets, [*options.inputs, *options.hot, *options.probes])
 
 
 _OF_RANKING = (
-    "hot", "hot_kind", "drain", "stale", "prune", "mcpu", "function", "where", "by", "top", "all", "copies",
+    "hot", "hot_kind", "probes", "drain", "stale", "prune", "mcpu", "function", "where", "by", "top", "all", "copies",
     "instructions", "fail_if",
 )  # fmt: skip
 """Options that have no effect on reports in full."""
 
 
 def _check_rendered(options: argparse.Namespace) -> None:
-    given = next((name for name in _OF_RANKING if getattr(options, name)), "sort" if options.sort != SORTS[0] else "")
-    if given:
+    if given := next(_given_of_ranking(options), ""):
         raise UsageError(f"--{given.replace('_', '-')} and --render cannot be combined")
     if options.format == "markdown":
         raise UsageError("--render: reports in full are text, json or html; incc-report without it ranks as markdown")
     if folder := next((name for name in options.inputs if os.path.isdir(name)), ""):
         raise UsageError(f"--render takes files, but {folder} is a folder; incc-report {folder} lists its kernels")
+
+
+def _given_of_ranking(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the names of the options that only apply to rankings."""
+    yield from (name for name in (*_OF_RANKING, "sort") if getattr(options, name))
+
+
+def _check_recorded(options: argparse.Namespace) -> None:
+    if options.hot:
+        raise UsageError("--hot and --probes cannot be combined: both weight the kernels")
+    if options.inputs or options.render:
+        return
+    for name in _given_of_ranking(options):
+        if name not in ("probes", "mcpu", "top"):
+            raise UsageError(f"--{name.replace('_', '-')} needs the reports of a build before --probes")
+    if options.format == "markdown" or options.roofline:
+        raise UsageError("--probes without the reports of a build is printed as text, json or html")
+    check_core(options.mcpu)
 
 
 def _request(options: argparse.Namespace) -> Asked:
@@ -203,7 +245,7 @@ def _request(options: argparse.Namespace) -> Asked:
         mcpu=_cores(options.mcpu),
         functions=tuple(options.function),
         where=options.where,
-        sort=options.sort,
+        sort=options.sort or ("weight" if options.probes else "worth"),
         by=options.by,
         thresholds=(*thresholds, *_of_project()),
         copies=options.copies,
@@ -272,9 +314,17 @@ def _analyse_waiting(options: argparse.Namespace) -> None:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _ranking(options: argparse.Namespace, request: Asked) -> r.Ranking:
+def _recorded(options: argparse.Namespace) -> tuple[RunReport | None, list[str]]:
+    """Return the report on the runs of --probes, and messages on files that cannot be read. Raises InputError."""
+    if not options.probes:
+        return None, []
+    core = named_cores(options.mcpu)[0] if options.mcpu else ""
+    return read_run(options.probes, core, most=_shown(options))
+
+
+def _ranking(options: argparse.Namespace, request: Asked, ran: RunReport | None) -> r.Ranking:
     """Read the reports and rank their kernels. Raises InputError and HotError."""
-    profiles = _profiles(options)
+    profiles = [told_of_run(" ".join(options.probes), ran)] if ran else _profiles(options)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
     completer = Completer(names, bool(profiles))
@@ -345,19 +395,25 @@ def _profiles(options: argparse.Namespace) -> list[Told]:
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
-def _deliver(ranking: r.Ranking, options: argparse.Namespace) -> str:
-    """Write the table, and return a message if it could not be written."""
+def _deliver(options: argparse.Namespace, rendered: Callable[[str, int, bool], str]) -> str:
+    """Write all formats that are wanted, and return a message if one could not be written."""
     written = [(options.output, options.format)]
     written += [(options.html, "html")] if options.html else []
     written += [(options.roofline, "roofline")] if options.roofline else []
     for path, form in written:
         try:
-            write_rendered(path, partial(_rendered, ranking, options, form))
+            write_rendered(path, partial(rendered, form))
         except OSError as error:
             return f"{path or 'the table'} could not be written: {error.strerror}"
         except ValueError as error:
             return f"{path}: not written: {error}"
     return ""
+
+
+def _rendered_run(ran: RunReport, options: argparse.Namespace, form: str, width: int, colour: bool) -> str:
+    from incc.views.running import render
+
+    return render(ran, form, width, colour, top=_shown(options))
 
 
 def _rendered(ranking: r.Ranking, options: argparse.Namespace, form: str, width: int, colour: bool) -> str:
@@ -426,7 +482,7 @@ def _render(options: argparse.Namespace) -> int:
     return FAILED if problems else OK
 
 
-def _status(ranking: r.Ranking, undelivered: bool) -> int:
+def _status(ranking: r.Ranking) -> int:
     """Return the exit status, and print the reasons for it to standard error."""
     failed = False
     for gate in ranking.gates:
@@ -439,8 +495,6 @@ def _status(ranking: r.Ranking, undelivered: bool) -> int:
         _say(f"error: {unread.report}: {unread.why}")
     if len(ranking.unread) > 5:
         _say(f"error: {len(ranking.unread) - 5} more files cannot be read")
-    if undelivered:
-        return ERROR
     return FAILED if failed or ranking.unread else OK
 
 

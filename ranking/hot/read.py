@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from incc.ranking.hot import coverage, listed, perf, runs
+from incc.ranking.hot import coverage, listed, perf
 from incc.ranking.hot.records import HotError, Told
 from incc.report.documents import malformed, reason
 from incc.support.files import read_all
@@ -27,7 +27,6 @@ KINDS = {
     "perf-script": "perf script",
     "perf-report": "perf report --stdio",
     "perf-annotate": "perf annotate --stdio",
-    "incc-run": "incc-run --json",
     "list": "lines of FILE:LINE COUNT or FUNCTION COUNT, or with percentages",
 }
 """The kinds of profiles, and the tools that print them."""
@@ -59,7 +58,6 @@ def read_hot(path: str, kind: str = "") -> Told:
 _JSON_READERS: dict[str, Callable[[str, list[Any]], Told]] = {
     "gcov-json": coverage.gcov_json,
     "llvm-cov": coverage.llvm_cov,
-    "incc-run": runs.incc_run,
 }
 _TEXT_READERS: dict[str, Callable[[str, str], Told]] = {
     "gcov": coverage.gcov,
@@ -155,14 +153,14 @@ def _kind(path: str, data: bytes) -> str:
     head = data[: 1 << 16].lstrip()
     if head.startswith(b"{"):
         if b'"incc-run"' in head[:200]:
-            return "incc-run"
+            raise HotError(f"{path}: a report of incc-run; --probes={path} takes the time of loops from it")
         if b'"llvm.coverage.json.export"' in data:
             return "llvm-cov"
         if b'"gcc_version"' in head or (b'"data_file"' in head and b'"files"' in head):
             return "gcov-json"
         if b'"units"' in head or b'"schema_version"' in head:
             raise HotError(f"{path}: a report of incc, not a profile")
-        raise HotError(f"{path}: JSON, but not from gcov, llvm-cov export or incc-run")
+        raise HotError(f"{path}: JSON, but not from gcov or llvm-cov export")
     text = head.decode("utf-8", "replace")
     lines = [line for line in text.split("\n")[:2000] if line.strip()]
     for kind, test in _TESTS:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from incc.report.runs import LoopRun
+
 EXECUTIONS, SAMPLES = "executions", "samples"
 
 
@@ -74,6 +76,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     listings: tuple[FunctionListing, ...] = ()
     elsewhere: float = 0.0
     """Samples at places outside any function."""
+    runs: tuple[LoopRun, ...] = ()
+    """Loops as they ran in a program with probes."""
     notes: tuple[str, ...] = ()
 
 

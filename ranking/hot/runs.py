@@ -1,35 +1,35 @@
-"""Reader of `incc-run --json`: cycles of the loops of a program with probes."""
+"""Reports on runs of programs with probes as profiles: the cycles of their loops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-import msgspec
-
-from incc.ranking.hot.records import SAMPLES, HotError, Sample, Told
+from incc.ranking.hot.records import SAMPLES, Sample, Told
 from incc.report.runs import LoopRun, RunReport
 
 
-def incc_run(path: str, documents: list[Any]) -> Told:
-    """Return the contents of reports on runs. Raises HotError."""
-    samples = []
-    for document in documents:
-        try:
-            report = msgspec.convert(document, RunReport)
-        except msgspec.ValidationError as error:
-            raise HotError(f"{path}: not a report of incc-run: {error}") from None
-        for loop in report.loops:
-            if loop.cycles is not None:
-                samples.append(
-                    Sample(
-                        symbol=loop.kernel_id.rpartition("/")[0],
-                        amount=_own_cycles(loop, report.loops),
-                        kernel=loop.kernel_id,
-                        source=loop.unit,
-                    )
-                )
-    return Told(path=path, kind="incc-run", unit=SAMPLES, samples=tuple(samples))
+def told_of_run(path: str, report: RunReport) -> Told:
+    """Return a report on a run as a profile, with the time in other code if that is known."""
+    samples = [
+        Sample(
+            symbol=loop.kernel_id.rpartition("/")[0],
+            amount=_own_cycles(loop, report.loops),
+            kernel=loop.kernel_id,
+            source=loop.unit,
+        )
+        for loop in report.loops
+        if loop.cycles is not None
+    ]
+    whole = 0.0 if report.unfinished else report.seconds * report.clock_ghz * 1e9
+    return Told(
+        path=path,
+        kind="incc-run",
+        unit=SAMPLES,
+        samples=tuple(samples),
+        runs=report.loops,
+        elsewhere=max(whole - sum(sample.amount for sample in samples), 0.0),
+        notes=report.notes,
+    )
 
 
 def _own_cycles(loop: LoopRun, loops: Iterable[LoopRun]) -> float:

@@ -382,10 +382,6 @@ def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
     assert done.stderr.startswith("incc-diff: error: run1.json: not a report of this version of incc-run")
 
 
-def time_of(kernel: str, times: dict[str, float]) -> float:
-    return times[kernel] / sum(times.values())
-
-
 def test_a_ranking_takes_the_time_of_loops_from_a_run(tmp_path: pathlib.Path) -> None:
     (tmp_path / "reports").mkdir()
     variables = environment(
@@ -394,15 +390,65 @@ def test_a_ranking_takes_the_time_of_loops_from_a_run(tmp_path: pathlib.Path) ->
     (tmp_path / "program.c").write_text(PROGRAM)
     command = ["incc", "gcc", "--analyze-probe", "-O2", "program.c", "-o", "program"]
     subprocess.run(command, cwd=tmp_path, env=variables, check=True)
-    assert run(tmp_path, "-o", "run.json", "--json", "--", "./program").returncode == 3
-    rank = ["incc-report", "reports", "--hot=run.json", "--json"]
-    done = subprocess.run(rank, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True)
-    ranking = json.loads(done.stdout)
+    arguments = ["-orun.json", "--json", "--mcpu=znver4", "--probes=recorded", "--", "./program"]
+    assert run(tmp_path, *arguments).returncode == 3
     loops = json.loads((tmp_path / "run.json").read_bytes())["loops"]
-    times = {loop["kernel_id"]: loop["cycles"] * loop["iterations"] for loop in loops}
-    shares = {row["kernel_id"]: row["weight"]["share"] for row in ranking["rows"]}
-    for kernel in ("up/loop1", "down/loop1", "find/loop1", "list/loop1"):
-        assert shares[kernel] == pytest.approx(time_of(kernel, times), abs=1e-3)
+    shares = {loop["kernel_id"]: loop["share"] for loop in loops}
+    for recorded in ("recorded", "run.json"):
+        done = report(tmp_path, "reports", "--json", "--probes", recorded)
+        assert (done.returncode, done.stderr) == (0, "")
+        rows = {row["kernel_id"]: row for row in json.loads(done.stdout)["rows"]}
+        for kernel in ("up/loop1", "down/loop1", "find/loop1", "list/loop1"):
+            assert rows[kernel]["weight"]["share"] == pytest.approx(shares[kernel], abs=1e-3)
+            assert rows[kernel]["run"]["entries"] > 0
+    done = report(tmp_path, "reports", "--probes", "recorded")
+    assert "measured cycles per iteration" in done.stdout
+    assert "Measured" in done.stdout
+    done = report(tmp_path, "reports", "--where=measured < 0", "--probes", "recorded")
+    assert "No kernel for which it holds" in done.stdout
+
+
+def report(folder: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["incc-report", *arguments], cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+
+
+def test_the_report_on_a_run_is_printed_later(tmp_path: pathlib.Path) -> None:
+    program = build(tmp_path, "gcc", "-O2")
+    at_once = run(tmp_path, "--mcpu=znver4", "--probes=recorded", "--", program)
+    assert run(tmp_path, "--mcpu=znver4", "-orun.json", "--json", "--", program).returncode == 3
+    later = report(tmp_path, "--mcpu=znver4", "--probes", "recorded")
+    assert (later.returncode, later.stderr) == (0, "")
+    assert later.stdout == at_once.stderr.partition("\n")[2]  # without the command
+    (file,) = (tmp_path / "recorded").iterdir()
+    assert report(tmp_path, "--mcpu=znver4", "--probes", str(file)).stdout == later.stdout
+    stored = report(tmp_path, "--probes", "run.json")
+    assert "predicted for znver4" in stored.stdout
+    assert stored.stdout.startswith(f"{program}\n")
+    page = report(tmp_path, "--probes", "run.json", "--html=page.html", "--json")
+    assert json.loads(page.stdout) == json.loads((tmp_path / "run.json").read_bytes())
+    assert "up/loop1" in (tmp_path / "page.html").read_text()
+
+
+def test_the_report_on_earlier_runs_says_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
+    recorded(tmp_path, build(tmp_path, "gcc", "-O2"))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text.probes").write_text("text")
+    for arguments, status, message in (
+        (["--probes", "empty"], 2, "empty: nothing that probes recorded (*.probes) in this folder; set INCC_PROBES"),
+        (["--probes", "none"], 2, "none: no such file or directory"),
+        (["--probes", "text.probes"], 2, "text.probes: not a profile of a program with probes"),
+        (["--probes", "profiles", "text.probes"], 1, "text.probes: not a profile of a program with probes"),
+        (["--where=hot", "--probes", "profiles"], 2, "--where needs the reports of a build before --probes"),
+        (["--format=markdown", "--probes", "profiles"], 2, "printed as text, json or html"),
+        (["--mcpu=neoverse-n1", "--probes", "profiles"], 2, "AArch64 code, which has no probes"),
+        (["profiles", "--hot=x", "--probes", "profiles"], 2, "--hot and --probes cannot be combined"),
+    ):
+        done = report(tmp_path, *arguments)
+        assert done.returncode == status, arguments
+        assert message in done.stderr
+        assert ("up/loop1" in done.stdout) == (status < 2)
 
 
 def test_incc_run_reports_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
@@ -411,7 +457,6 @@ def test_incc_run_reports_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
     (tmp_path / "text").write_text("text")
     assert run(tmp_path, "--", "./text").returncode == 126
     assert run(tmp_path).returncode == 2
-    assert run(tmp_path, "--profiles=none").returncode == 2
     for core, message in (("skylaek", "did you mean skylake"), ("neoverse-n1", "AArch64 code, which has no probes")):
         unknown = run(tmp_path, f"--mcpu={core}", "--", "touch", "ran")
         assert unknown.returncode == 2

@@ -15,7 +15,7 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_probes import build, environment, recorded, run
+from test_probes import build, environment, recorded, report, run
 
 from incc.running.compiling import RUNTIME
 from incc.running.profile import ProfileError, read_profile
@@ -61,8 +61,8 @@ def test_damaged_profiles_are_errors_or_numbers(folder: pathlib.Path, seed: int)
         return
     finally:
         path.unlink()
-    report = run_report([profile, profile], {}, {})
-    assert all("\x1b" not in line and "\n" not in line for line in lines(report, Layout(100, False), 20))
+    ran = run_report([profile, profile], {}, {})
+    assert all("\x1b" not in line and "\n" not in line for line in lines(ran, Layout(100, False), 20))
 
 
 def test_a_profile_that_names_anything_as_its_program_is_read(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -80,12 +80,12 @@ def test_a_profile_that_names_anything_as_its_program_is_read(folder: pathlib.Pa
     os.mkfifo(profiles / "pipe.probes")
     (profiles / "folder.probes").mkdir()
     (profiles / "empty.probes").touch()
-    done = run(tmp_path, "--mcpu=znver4", "--profiles=profiles")
-    assert done.returncode == 0
+    done = report(tmp_path, "--mcpu=znver4", "--probes", "profiles")
+    assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert "\x1b" not in done.stderr
+    assert "\x1b" not in done.stderr + done.stdout
     for name in ("pipe", "folder", "empty"):
-        assert f"{name}.probes: error: " in done.stderr.replace("\n", " ")
+        assert f"error: profiles/{name}.probes: " in done.stderr.replace("\n", " ")
 
 
 def test_programs_that_were_changed_since_have_no_predictions(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -102,12 +102,12 @@ def test_programs_that_were_changed_since_have_no_predictions(folder: pathlib.Pa
             program.write_bytes(b"#!/bin/sh\n")
         else:
             program.unlink()
-        done = run(place, "--mcpu=znver4", "--profiles=profiles", "--json")
+        done = report(place, "--mcpu=znver4", "--json", "--probes", "profiles")
         assert done.returncode == 0
-        report = json.loads(done.stderr)
-        assert report["loops"]
-        assert all(loop["predicted"] is None for loop in report["loops"])
-        assert "its loops are not analysed" in report["notes"][0]
+        ran = json.loads(done.stdout)
+        assert ran["loops"]
+        assert all(loop["predicted"] is None for loop in ran["loops"])
+        assert "its loops are not analysed" in ran["notes"][0]
 
 
 def section(head: bytes, text: bytes = b"") -> bytes:

@@ -9,13 +9,13 @@ import gzip
 from collections import Counter
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.ranking.hot.read import KINDS, read_hot
 from incc.ranking.hot.records import HotError, Line, Told, amount
+from incc.ranking.hot.runs import told_of_run
 from incc.report.runs import LoopRun, RunReport
 from properties import examples
 
@@ -205,7 +205,8 @@ def test_a_list(tmp_path: Path) -> None:
         (b"\x81rforpl\xff\0", "llvm-profdata merge"),
         (b"adcg*21B\0", "gcov --json-format"),
         (b"\0\1\2", "binary"),
-        (b"{}", "JSON, but not from gcov, llvm-cov export or incc-run"),
+        (b"{}", "JSON, but not from gcov or llvm-cov export"),
+        (b'{"schema": "incc-run", "version": 1}', "a report of incc-run; --probes="),
         (b'{"gcc_version": "12", "files": [', "truncated"),
         (b'{"gcc_version": "12", "files": []}', "current_working_directory"),
         (b'{"type": "llvm.coverage.json.export", "data": [{"files": []}]}', "no counts"),
@@ -301,7 +302,7 @@ def loop_run(function: str, cycles: float, iterations: float, **fields: object) 
     return LoopRun(**values)  # type: ignore[arg-type]
 
 
-def test_a_loop_of_a_run_does_not_count_the_loops_that_it_calls(tmp_path: Path) -> None:
+def test_a_loop_of_a_run_does_not_count_the_loops_that_it_calls() -> None:
     loops = (
         loop_run("main", 1000.0, 20.0, predicted=30.0, calls=("work", "without_loops")),
         loop_run("twice", 500.0, 10.0, predicted=7.0, calls=("work",)),
@@ -311,8 +312,8 @@ def test_a_loop_of_a_run_does_not_count_the_loops_that_it_calls(tmp_path: Path) 
         command=("./a",), status=0, processes=1, unfinished=0, seconds=1.0, clock_ghz=1.0, unsampled_cost=0.0,
         sampled_cost=0.0, loops=loops, without_probes=(), notes=(),
     )  # fmt: skip
-    file = tmp_path / "run.json"
-    file.write_bytes(msgspec.json.encode(report))
-    found = {sample.symbol: sample.amount for sample in read_hot(str(file)).samples}
+    told = told_of_run("run.json", report)
+    found = {sample.symbol: sample.amount for sample in told.samples}
     # `twice` calls `work` for a part of its time only, which is unknown: its own instructions are predicted.
     assert found == {"main": 4000.0, "twice": 70.0, "work": 16000.0}
+    assert told.elsewhere == 1e9 - sum(found.values())

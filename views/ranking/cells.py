@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from incc.ranking import types as r
 from incc.report import wording
+from incc.report.runs import LoopRun
 from incc.views.layout import Layout, count, each
+from incc.views.running.text import DETAILED, iterations, measured
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
 from incc.views.text.memory import level_cycles
 from incc.views.text.overview import LEVELS, VECTORS
@@ -39,6 +41,9 @@ COLUMNS = (
     _TIME,
     _SAVES,
     number_column("Cycles", "Predicted cycles per iteration, or their range"),
+    number_column("Measured", "Measured cycles per iteration in a run with probes"),
+    number_column("Entries", "How often the loop was entered in the run", spare=True, optional=True, priority=4),
+    number_column("Iter.", "Mean iterations per entry in the run", spare=True, optional=True, priority=5),
     number_column("Gain", "Speedup of the loop by following its advice; ? if it is not predicted"),
     number_column("/elem.", "Predicted cycles per element of the source loop", spare=True, optional=True, priority=3),
     *(
@@ -79,6 +84,7 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
                     _part_cell(weight.share if weight else None, hot),
                     _part_cell(weight.saved if weight else None, hot),
                     Cell(text=cycles(row), key=row.cycles),
+                    *_run_cells(row.run),
                     Cell(text=gain(row.saving), key=row.saving.share),
                     Cell(text="" if per_element is None else each(per_element), key=per_element),
                     *(_level_cell(row, level) for level in LEVELS),
@@ -94,6 +100,23 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
             )
         )
     return Table(COLUMNS, table_rows)
+
+
+def _run_cells(run: LoopRun | None) -> Iterator[Cell]:
+    """Yield the cells of what a loop took in a run, empty without one."""
+    if run is None:
+        yield from [Cell(key=None)] * 3
+        return
+    yield Cell(text=measured(run), key=run.cycles)
+    yield Cell(text=f"{run.entries:,}", key=run.entries)
+    yield Cell(text=iterations(run), key=run.iterations / run.entries)
+
+
+def explained(row: r.RankingRow) -> bool:
+    """Return True if a row has the time of a run that matters, and what explains it."""
+    run, weight = row.run, row.weight
+    is_known = run is not None and run.cycles is not None and run.predicted is not None
+    return is_known and weight is not None and weight.share >= DETAILED
 
 
 def _level_cell(row: r.RankingRow, name: str) -> Cell:
@@ -316,7 +339,8 @@ def hotness(ranking: r.Ranking) -> Iterator[str]:
         if ranking.totals.units:
             yield UNWEIGHTED
         return
-    by = "executions times cycles" if weights.unit == "cycles" else "samples"
+    of_run = any(file.kind == "incc-run" for file in weights.files)
+    by = "executions times cycles" if weights.unit == "cycles" else "measured time" if of_run else "samples"
     listed = ", ".join(f"{file.file} ({file.kind}: {file.text})" for file in weights.files[:MOST_NAMED])
     if len(weights.files) > MOST_NAMED:
         listed += f" and {len(weights.files) - MOST_NAMED} more"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from incc.ranking import types as r
 from incc.views.layout import BOLD, RED, YELLOW, Layout, count, harmless
 from incc.views.ranking import cells
+from incc.views.running.text import loop_notes, steps
 from incc.views.table import text_lines
 
 FEW = 3
@@ -66,15 +67,20 @@ def _table(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
 
 
 def _details(ranking: r.Ranking, layout: Layout, top: int, instructions: bool) -> Iterator[str]:
-    """Yield verdict and advice of the first of `top` rows (0: all) that have advice, or those of all with instructions.
+    """Yield verdict and advice of the first of `top` rows (0: all) that have advice, and of those with times of a run.
 
-    Rows behind them may be of incomplete kernels.
+    With instructions, yield those of all of them. Rows behind them may be of incomplete kernels.
     """
     rows = list(enumerate(ranking.rows[: top or None], 1))
-    chosen = [(n, row) for n, row in rows if row.advice and _matters(ranking, row)][:FEW]
-    for number, row in rows if instructions else chosen:
+    advised = [n for n, row in rows if row.advice and _matters(ranking, row)][:FEW]
+    chosen = [(n, row) for n, row in rows if instructions or n in advised or cells.explained(row)]
+    for number, row in chosen:
         yield ""
         yield from layout.wrap(row.verdict, f"[{number}] {row.name}, {cells.place(row, layout)}: ", "    ")
+        if row.run and cells.explained(row):
+            yield from steps(row.run, layout, "    ")
+            for text in loop_notes(row.run):
+                yield from layout.wrap(text, "    ", "    ")
         for text in row.advice:
             yield from layout.wrap(text, "    - ", "      ")
         if around := cells.outer(row, layout):

@@ -1,1 +1,21 @@
 """Views of the report on a run of a program with probes."""
+
+from __future__ import annotations
+
+from incc.report.runs import RunReport
+
+
+def render(report: RunReport, form: str, width: int, colour: bool, *, top: int) -> str:
+    """Return a report as "text" with at most `top` loops, or as "json" or "html" with all."""
+    if form == "json":
+        from incc.views.json import render as render_json
+
+        return render_json(report)
+    if form == "html":
+        from incc.views.running.page import page
+
+        return page(report)
+    from incc.views.layout import Layout
+    from incc.views.running.text import lines
+
+    return "".join(f"{line}\n" for line in lines(report, Layout(width, colour), top))

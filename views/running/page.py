@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from incc.report.runs import LoopRun, RunReport
+from incc.report.source.demangle import short_name
 from incc.views.html import templates
 from incc.views.running.text import PARTS, header, loop_name, loop_notes, loop_table, place_of
 from incc.views.table import select
@@ -42,11 +43,7 @@ def page(report: RunReport) -> str:
                 "place": place_of(loop),
                 "bars": list(_bars(loop)),
                 "verdict": f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.",
-                "notes": [
-                    *(f"Also ran: {other}." for other in loop.others),
-                    *(f"Possible: {cause}." for cause in loop.possible),
-                    *loop_notes(loop),
-                ],
+                "notes": list(loop_notes(loop)),
                 "trips": _trips(loop),
             }
             for loop in detailed
@@ -63,7 +60,7 @@ def _bars(loop: LoopRun) -> Iterator[Bar]:
         (PARTS[part.kind], part.cycles, part.kind, part.text) for part in loop.parts
     ]
     if loop.unexplained is not None:
-        called = f"with calls of {', '.join(loop.calls[:3])}" if loop.calls else ""
+        called = f"with calls of {', '.join(map(short_name, loop.calls[:3]))}" if loop.calls else ""
         steps.append(("unexplained", loop.unexplained, "unexplained", called))
     ends = [loop.predicted]
     for _, cycles, _, _ in steps:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from incc.report.runs import LoopRun, RunReport
+from incc.report.source.demangle import short_name
 from incc.report.wording import counted
 from incc.views.layout import BOLD, Layout, harmless
 from incc.views.table import Table, number_column, row, text_column, text_lines
@@ -94,23 +95,29 @@ def _cells(loop: LoopRun) -> Iterator[str]:
     yield loop_name(loop)
     yield place_of(loop)
     yield f"{loop.entries:,}"
-    iterations = loop.iterations / loop.entries
-    yield f"{f'{iterations:,.0f}' if iterations >= 1000 else f'{iterations:.4g}'}{'*' if loop.counted else ''}"
+    yield iterations(loop)
     yield f"{loop.cycles * loop.iterations / loop.entries:,.0f}" if loop.cycles is not None else ""
-    yield _cycles(loop)
+    yield measured(loop)
     yield f"{loop.predicted:.2f}" if loop.predicted is not None else ""
     part = loop.parts[0] if loop.parts else None
     if part and (loop.unexplained is None or abs(part.cycles) >= abs(loop.unexplained)):
         yield f"{PARTS[part.kind]} {part.cycles:+.2f}"
     elif loop.calls:
-        yield f"calls {loop.calls[0]}"
+        yield f"calls {short_name(loop.calls[0])}"
     elif loop.unexplained is not None:
         yield f"unexplained {loop.unexplained:+.2f}"
     else:
         yield ""
 
 
-def _cycles(loop: LoopRun) -> str:
+def iterations(loop: LoopRun) -> str:
+    """Return the mean iterations per entry, with `*` if the loop counts them."""
+    mean = loop.iterations / loop.entries
+    return f"{f'{mean:,.0f}' if mean >= 1000 else f'{mean:.4g}'}{'*' if loop.counted else ''}"
+
+
+def measured(loop: LoopRun) -> str:
+    """Return the measured cycles per iteration with their error, and `~` if they may be too low; "" if unknown."""
     if loop.cycles is None:
         return ""
     error = f" ± {loop.cycles_error:.2f}" if loop.cycles_error >= 0.005 else ""
@@ -120,7 +127,7 @@ def _cycles(loop: LoopRun) -> str:
 def loop_name(loop: LoopRun) -> str:
     """Return the name of a loop for people: its function and its number there."""
     role = f" {loop.role}" if loop.role else ""
-    return f"{loop.function_name}/{loop.kernel_id.rpartition('/')[2]}{role}"
+    return f"{short_name(loop.function_name)}/{loop.kernel_id.rpartition('/')[2]}{role}"
 
 
 def place_of(loop: LoopRun) -> str:
@@ -129,28 +136,35 @@ def place_of(loop: LoopRun) -> str:
 
 
 def _details(loop: LoopRun, layout: Layout) -> Iterator[str]:
-    assert loop.cycles is not None
-    assert loop.predicted is not None
-    yield layout.paint(f"{loop_name(loop)} ({place_of(loop)})", BOLD)
-    width = max(8, len(f"{loop.cycles:+.2f}"))
-    yield f"  {loop.predicted:{width}.2f}  predicted for {loop.core}: endless iterations, data in L1"
-    for part in loop.parts:
-        yield f"  {part.cycles:+{width}.2f}  {PARTS[part.kind]}: {part.text}"
-    if loop.unexplained is not None:
-        called = f" and calls of {', '.join(loop.calls[:3])}" if loop.calls else ""
-        yield f"  {loop.unexplained:+{width}.2f}  unexplained{called}"
-    yield f"  {loop.cycles:{width}.2f}  measured cycles per iteration"
+    for line in _wrapped(f"{loop_name(loop)} ({place_of(loop)})", layout):
+        yield layout.paint(line, BOLD)
+    yield from steps(loop, layout, "  ")
     yield from _wrapped(f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.", layout, "  ")
-    for other in loop.others:
-        yield from _wrapped(f"Also ran: {other}.", layout, "  ")
-    for cause in loop.possible:
-        yield from _wrapped(f"Possible: {cause}.", layout, "  ")
     for note in loop_notes(loop):
         yield from _wrapped(note, layout, "  ")
 
 
+def steps(loop: LoopRun, layout: Layout, indent: str) -> Iterator[str]:
+    """Yield a line for the predicted cycles of an analysed loop, each part of the difference, and the measured ones."""
+    assert loop.cycles is not None
+    assert loop.predicted is not None
+    width = max(8, len(f"{loop.cycles:+.2f}"))
+    rows = [(f"{loop.predicted:.2f}", f"predicted for {loop.core}: endless iterations, data in L1")]
+    rows += [(f"{part.cycles:+.2f}", f"{PARTS[part.kind]}: {part.text}") for part in loop.parts]
+    if loop.unexplained is not None:
+        called = f" and calls of {', '.join(map(short_name, loop.calls[:3]))}" if loop.calls else ""
+        rows.append((f"{loop.unexplained:+.2f}", f"unexplained{called}"))
+    rows.append((f"{loop.cycles:.2f}", "measured cycles per iteration"))
+    for number, text in rows:
+        yield from _wrapped(text, layout, f"{indent}{number:>{width}}  ", " " * (len(indent) + width + 2))
+
+
 def loop_notes(loop: LoopRun) -> Iterator[str]:
-    """Yield the notes on a loop."""
+    """Yield other loops that ran, further causes, and notes."""
+    for other in loop.others:
+        yield f"Also ran: {other}."
+    for cause in loop.possible:
+        yield f"Possible: {cause}."
     if loop.at_least:
         yield "The prediction is a lower bound: some of the loop's work is not counted."
     if loop.counted:
@@ -165,8 +179,8 @@ def loop_notes(loop: LoopRun) -> Iterator[str]:
     yield from loop.notes
 
 
-def _wrapped(text: str, layout: Layout, indent: str = "") -> Iterator[str]:
+def _wrapped(text: str, layout: Layout, indent: str = "", hanging: str | None = None) -> Iterator[str]:
     yield from textwrap.wrap(
-        harmless(text, False), layout.width or 100, initial_indent=indent, subsequent_indent=indent,
-        break_on_hyphens=False,
+        harmless(text, False), layout.width or 100, initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging, break_on_hyphens=False,
     )  # fmt: skip
