@@ -182,6 +182,8 @@ struct Thread {
 static struct Header *File;
 static char Folder[PATH_MAX] __attribute__((aligned(1)));
 static char Path[PATH_MAX + 128] __attribute__((aligned(1)));
+/// The absolute path of this program or library.
+static char ModulePath[PATH_MAX] __attribute__((aligned(1)));
 static uint64_t Module; ///< the offset of its part, which is its name in the file
 static struct Thread *Threads;
 static pthread_key_t Key;
@@ -785,18 +787,26 @@ static int openFile(const char *In) {
   return 1;
 }
 
-static int addModule(void) {
+/// Notes the path of this module while a relative one still leads there.
+static void nameModule(void) {
   Dl_info Own;
-  const char *Name =
-      dladdr && dladdr((void *)addModule, &Own) && Own.dli_fname ? Own.dli_fname : File->Program;
-  uint64_t Size = sizeof(struct Part) + strlen(Name) + 1;
+  const char *Name = dladdr && dladdr((void *)nameModule, &Own) ? Own.dli_fname : NULL;
+  // The name of the program itself is how it was called, which need not be a path.
+  if (!Name || !strcmp(Name, program_invocation_name))
+    Name = File->Program;
+  if (!realpath(Name, ModulePath))
+    snprintf(ModulePath, sizeof ModulePath, "%s", Name);
+}
+
+static int addModule(void) {
+  uint64_t Size = sizeof(struct Part) + strlen(ModulePath) + 1;
   for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each)
     Size += Each->TextSize + 1;
   struct Part *Part = newPart(ModulePart, Size, &Module);
   if (!Part)
     return 0;
   // The module's path, and a line for each loop.
-  char *To = stpcpy((char *)(Part + 1), Name);
+  char *To = stpcpy((char *)(Part + 1), ModulePath);
   *To++ = '\n';
   for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each) {
     __builtin_memcpy(To, Each->Text, Each->TextSize);
@@ -839,7 +849,11 @@ __attribute__((constructor(101))) static void start(void) {
   setCounts(SwitchedOff);
   const char *Named = secure_getenv("INCC_PROBES");
   // Programs may change their folder, or their environment. They begin with an `errno` of 0.
-  int Recording = Named && *Named && realpath(Named, Folder) && openFile(Folder) && addModule();
+  int Recording = Named && *Named && realpath(Named, Folder) && openFile(Folder);
+  if (Recording) {
+    nameModule();
+    Recording = addModule();
+  }
   errno = 0;
   if (!Recording)
     return;

@@ -238,6 +238,19 @@ def test_libraries_come_and_go_while_threads_run(tmp_path: pathlib.Path) -> None
     assert sum(loop.entries for loop in once) % 40 == 0
 
 
+def test_profiles_have_absolute_paths_of_programs_and_libraries(tmp_path: pathlib.Path) -> None:
+    built(tmp_path, "gcc", "-O2", "-pthread", "loader.c", "-ldl")
+    shutil.copy(PROGRAMS / "plugin.c", tmp_path)
+    compile_with(tmp_path, True, ["gcc", "-O2", "-shared", "-fPIC", "-DNUMBER=0", "plugin.c", "-o", "plugin.so"])
+    profiles = tmp_path / "profiles"
+    profiles.mkdir()
+    # Both are named as the program and its user name them.
+    assert outcome("./probed", *["./plugin.so"] * 4, profiles=str(profiles), cwd=tmp_path)[0] == 0
+    (file,) = profiles.iterdir()
+    modules = {loop.module for loop in read_profile(str(file)).loops}
+    assert modules == {str(tmp_path / "probed"), str(tmp_path / "plugin.so")}
+
+
 # --- how programs are built -------------------------------------------------------------------------------------------
 
 GENERAL = (
