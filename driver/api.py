@@ -390,6 +390,11 @@ class Kernel(_Frozen):
         return MappingProxyType({w.text: float(w.cycles) for w in self._result.what_ifs})
 
     @property
+    def decrements(self) -> Mapping[str, float]:
+        """Cycles per iteration without parts of the work (argument `decrements` of `analyze`), by the part in words."""
+        return MappingProxyType({each.text: each.cycles for each in self._report.decrements or ()})
+
+    @property
     def levels(self) -> Mapping[str, float]:
         """Cycles per iteration by the level that the data are in (argument `data` of `analyze`); empty without it."""
         data = self._report.data
@@ -628,6 +633,8 @@ class AnalysisOptions(TypedDict, total=False):
     """Number of iterations whose events are recorded (default: 2)."""
     waits: bool
     """Record which instruction waits for which (default: False)."""
+    decrements: bool
+    """Simulate the kernels without each part of their work, docs/decremental.md (default: False)."""
     model_path: Sequence[Path]
     """Folders and files of models that are searched first (default: none)."""
     system_headers: bool
@@ -916,6 +923,7 @@ def _settings(
     cold_iterations: int = 0,
     timeline: int = 2,
     waits: bool = False,
+    decrements: bool = False,
     model_path: Sequence[Path] = (),
     system_headers: bool = False,
     trust_includes: bool = False,
@@ -954,7 +962,7 @@ def _settings(
             cores=_at_least("cores", cores, 1),
             let=_let(let),
         ),
-        report=ReportSettings(ghz=_ghz(ghz), measure=measure),
+        report=ReportSettings(ghz=_ghz(ghz), measure=measure, decrements=decrements),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -428,6 +428,35 @@ class Isa:
     def clearing(self, instruction: Instruction) -> Instruction | None:
         """Return an instruction that clears a vector register before another one; None if that is not needed."""
         return None
+
+    # --- less work ---
+
+    def no_operation(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """Return instructions that do nothing, in place of an instruction and with its length."""
+        raise NotImplementedError
+
+    def without_access(
+        self, instruction: Instruction, written: Collection[str], read: Collection[str], move: bool
+    ) -> tuple[Instruction, ...] | None:
+        """Return what an instruction does besides its loads and stores, in the same number of bytes.
+
+        Nothing is left of a plain load or store. Other operands in memory become registers that the loop only reads.
+
+        Args:
+            instruction: an instruction that accesses memory.
+            written: the roots of the registers that the loop writes.
+            read: the roots of the registers that the loop reads.
+            move: replace a plain load by an instruction that sets its register to a value that the loop does not
+                change.
+
+        Returns:
+            The instructions; None if the access cannot be removed alone, as that of a call.
+        """
+        raise NotImplementedError
+
+    def without_arithmetic(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """Return what a floating-point operation does besides: its load, or nothing, in the same number of bytes."""
+        return self.no_operation(instruction)
 
     # --- as LLVM has it ---
 

@@ -152,6 +152,7 @@ def kernel_report(
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
+        decrements=_decrements(result) if unit.settings.decrements else None,
         data=data_report(result, elements, unit.passes.get(number, ())),
         quality=_quality(result) if unit.settings.quality else None,
         cold=cold_report(result) if result.cold else None,
@@ -233,6 +234,12 @@ def _measured(unit: UnitResult, number: int, spread: t.Range | None) -> t.Measur
     from incc.report.parts.measured import measured_part
 
     return measured_part(unit.results[number], unit.measured[number], unit.host, spread)
+
+
+def _decrements(result: KernelResult) -> list[t.DecrementReport]:
+    from incc.report.parts.decrements import decrement_reports
+
+    return decrement_reports(result)
 
 
 def _quality(result: KernelResult) -> t.QualityReport:

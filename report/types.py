@@ -711,6 +711,24 @@ class WhatIfReport(msgspec.Struct, frozen=True, kw_only=True):
     """True if the user requested the change, False if it is one that is always tried."""
 
 
+class DecrementReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The kernel's cycles without some of its work (docs/decremental.md)."""
+
+    kind: Literal["load", "store", "array", "loads", "stores", "memory", "arithmetic", "other"]
+    """The work: a load or store, the accesses to one array, all loads, stores or accesses to memory, all floating-point
+    arithmetic, or everything but that arithmetic and the branches."""
+    instructions: list[Index]
+    """The instructions without their access or arithmetic."""
+    kept: list[Index]
+    """Instructions with such work that cannot be left out, and that stay as they are."""
+    text: str
+    """The work in words, after “without”."""
+    cycles: Amount
+    exact: Exact
+    gained: float
+    """Cycles saved; negative if the kernel becomes slower."""
+
+
 class Cold(msgspec.Struct, frozen=True, kw_only=True):
     """A run of a fixed number of iterations from a cold start, which is no prediction of the steady state.
 
@@ -1241,6 +1259,8 @@ class KernelReport(msgspec.Struct, kw_only=True):
     requested."""
     what_ifs: list[WhatIfReport]
     """Simulations with a changed core, fewest cycles first."""
+    decrements: list[DecrementReport] | None = None
+    """Simulations without each part of the kernel's work; None if they were not requested."""
     data: DataReport | None = None
     """The predictions for data beyond L1; None if they were not requested, or the model describes no such levels."""
     roofline: RooflineReport | None = None

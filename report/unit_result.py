@@ -40,6 +40,8 @@ class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Include a description of the core."""
     roofline: bool = False
     """Include the core's ceilings and the kernels' points in the roofline model."""
+    decrements: bool = False
+    """Simulate the kernels without each part of their work."""
     quality: bool = False
     """Include the quality of the kernels' code."""
     control_flow: bool = False

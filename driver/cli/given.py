@@ -181,6 +181,7 @@ READERS: dict[str, Callable[[Given], Any]] = {
     "kernel.waits": lambda given: "waits" in given.views() or bool(given["detail"]),
     "kernel.beyond_l1": lambda given: "memory" in given.views(),
     "report.quality": lambda given: "quality" in given.views(),
+    "report.decrements": lambda given: "decremental" in given.views(),
     "scope.ways": lambda given: tuple(name for name in ("branch", "paths") if given[name]),
     "report.roofline": lambda given: bool(given["roofline"] or given["html"]),
     "report.control_flow": lambda given: bool(given["cfg"]),

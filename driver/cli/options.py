@@ -48,7 +48,7 @@ def _of_wrapper(*options: Option) -> list[Option]:
 
 _VIEWS = (
     "port-model, compact, summary, what-if, info, pressure, waits, timeline, dependencies, critical-path, "
-    "loop-carried, memory, quality, assembly"
+    "loop-carried, memory, quality, decremental, assembly"
 )
 _USUAL = "compact, summary, info, pressure, dependencies"
 _HELP = "show this help, the manual page, or completion for bash and zsh"
@@ -403,6 +403,12 @@ GROUPS: dict[str, tuple[Option, ...]] = {
             "show the use of vectors, registers and the stack, and the rates relative to the core's",
             sets="report.quality",
             view="quality",
+        ),
+        _switch(
+            "decremental-view",
+            "show the cycles without each load, store and array, and without arithmetic",
+            sets="report.decrements",
+            view="decremental",
         ),
         Option(
             "alignment=N|all",

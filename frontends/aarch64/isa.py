@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -233,6 +233,18 @@ class _AArch64(Isa):
         from incc.frontends.machine_code import container_spans
 
         return container_spans(container, spans, A64Disassembler())
+
+    def no_operation(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        from incc.frontends.aarch64.removal import no_operation
+
+        return no_operation(instruction)
+
+    def without_access(
+        self, instruction: Instruction, written: Collection[str], read: Collection[str], move: bool
+    ) -> tuple[Instruction, ...] | None:
+        from incc.frontends.aarch64.removal import without_access
+
+        return without_access(instruction, written, read, move)
 
     def llvm_text(self, instruction: Instruction, syntax: str, hexadecimal: bool = False, names: object = None) -> str:
         from incc.frontends.aarch64.llvm import printed

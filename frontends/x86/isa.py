@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -323,6 +323,23 @@ class _X86(Isa):
         from incc.frontends.x86.merging import clearing
 
         return clearing(instruction)
+
+    def no_operation(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        from incc.frontends.x86.removal import no_operation
+
+        return no_operation(instruction)
+
+    def without_access(
+        self, instruction: Instruction, written: Collection[str], read: Collection[str], move: bool
+    ) -> tuple[Instruction, ...] | None:
+        from incc.frontends.x86.removal import without_access
+
+        return without_access(instruction, written, read, move)
+
+    def without_arithmetic(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        from incc.frontends.x86.removal import without_arithmetic
+
+        return without_arithmetic(instruction)
 
     def is_unusual(self, text: str, triple: str) -> bool:
         from incc.frontends.x86.llvm.reading import unusual

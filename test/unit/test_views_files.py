@@ -16,7 +16,11 @@ import pytest
 from msgspec.structs import replace
 
 import incc.views
+from incc.core.analysis import analyze_kernel
+from incc.frontends.x86.kernels import decode_bytes
+from incc.models.loading import load
 from incc.report import types as t
+from incc.report.parts.quality import quality_report
 from incc.views.text import VIEWS
 from report_fixtures import make_report, triad_parts
 
@@ -99,6 +103,12 @@ def test_each_view_has_a_file(view: str) -> None:
         change="front-end", text="with a perfect front end", cycles=1.0, exact="1", gained=1.0, asked=False
     )
     unit.kernels[0].what_ifs = [tried, replace(tried, cycles=2.0, gained=0.0)]
+    left_out = t.DecrementReport(
+        kind="load", instructions=[0], kept=[], text="the load", cycles=1.0, exact="1", gained=1.0
+    )
+    unit.kernels[0].decrements = [left_out, replace(left_out, kind="loads", text="all loads")]
+    block = decode_bytes(bytes.fromhex("c5fb5804c7ebf9"), is_loop=True)
+    unit.kernels[0].quality = quality_report(analyze_kernel(block, load("skylake")))
     lines_moved = t.LinesReport(read=1.0, allocate=0.0, written=0.0, passed=0.0, direct=0.0)
     level = t.DataLevel(
         name="L2",

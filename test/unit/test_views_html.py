@@ -481,13 +481,15 @@ def test_data_beyond_l1_have_columns_tables_and_figures() -> None:
     assert [title for title in titles if title in ("L2", "L3", "memory")] == ["L2", "memory"]
     shown = data(text)[0]
     levels = made.units[0].kernels[0].data.levels
-    captions, columns, rows, sentences = zip(*shown["memory"]["parts"], strict=True)
+    ((title, line, parts),) = shown["tables"]
+    captions, columns, rows, sentences = zip(*parts, strict=True)
+    assert title == "Data beyond L1"
     assert "each level" in captions[0]
     assert "Streams" in captions[1]
     assert [row[0] for row in rows[0]] == [level.name for level in levels]
     assert [title for title, _, _ in columns[0]][:2] == ["From", "Cycles"]
     assert [row[1] for row in rows[0]] == [f"{level.cycles:.2f}" for level in levels]
     assert sentences[0][0].startswith("Costs: ")
-    assert shown["memory"]["line"].startswith("Per 64-byte line")
+    assert line.startswith("Per 64-byte line")
     assert ["From L2", f"{levels[1].cycles:.2f}", "cycles / iteration"] in shown["figures"]
-    assert data(page(report()))[0]["memory"] is None
+    assert data(page(report()))[0]["tables"] == []

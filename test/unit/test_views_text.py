@@ -154,6 +154,7 @@ def test_views_can_be_chosen(report: t.AnalysisReport) -> None:
         "loop-carried": "with the cycles of one round:",
         "memory": "No prediction beyond L1",
         "quality": "The quality of this code was not analysed",
+        "decremental": "No loop without some of its work",
         "assembly": "Source lines with their instructions",
     }
     assert set(marks) == set(VIEWS)

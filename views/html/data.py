@@ -11,7 +11,7 @@ from typing import Any
 from incc.report import types as t
 from incc.views.layout import Layout
 from incc.views.table import Part, select
-from incc.views.text import dependencies, header, memory, quality
+from incc.views.text import decremental, dependencies, header, memory, quality
 from incc.views.text.overview import row_of
 from incc.views.text.unit import call_heading
 
@@ -83,28 +83,33 @@ def kernel_data(
         "chains": [[c.cycles_per_iteration.cycles, c.latency, c.iterations, c.through, c.instructions] for c in chains],
         "path": [path.cycles, path.instructions],
         "timeline": _timeline(kernel.timeline) if kernel.timeline else None,
-        "memory": _memory(kernel, kernel.data) if kernel.data else None,
-        "quality": {"line": "", "parts": [_table(part) for part in quality.parts(kernel, kernel.quality)]}
-        if kernel.quality
-        else None,
+        # [title, line above the tables, tables, …]
+        "tables": list(_tables(kernel)),
     }
 
 
-def _memory(kernel: t.KernelReport, data: t.DataReport) -> dict[str, Any]:
-    """Return the tables of the levels and streams, the levels first, with a line above them."""
-    return {
-        "line": ""
-        if data.unknown
-        else ". ".join([header.beyond_l1(data), *(each.text for each in data.passes)]).replace("\xa0", " "),
-        "parts": [_table(part) for part in reversed(list(memory.parts(kernel, data)))],
-    }
+def _tables(kernel: t.KernelReport) -> Iterator[list[Any]]:
+    """Yield the sections of a kernel that consist of tables."""
+    if data := kernel.data:
+        line = [] if data.unknown else [header.beyond_l1(data), *(each.text for each in data.passes)]
+        parts = reversed(list(memory.parts(kernel, data)))
+        yield ["Data beyond L1", ". ".join(line).replace("\xa0", " "), [_table(part) for part in parts]]
+    if kernel.quality:
+        yield ["Code quality", "", [_table(part) for part in quality.parts(kernel, kernel.quality)]]
+    if kernel.decrements is not None:
+        yield ["Without some of the work", "", [_table(decremental.part(kernel, kernel.decrements))]]
 
 
 def _table(part: Part) -> list[Any]:
     """Return a table: caption, title and meaning of columns and whether they have numbers, rows, sentences below."""
     table = select(part.table)
     columns = [[column.title, column.meaning, column.right] for column in table.columns]
-    return [f"{part.caption}.", columns, [[cell.text for cell in row.cells] for row in table.rows], part.sentences]
+    return [
+        f"{part.caption}.",
+        columns,
+        [[cell.text for cell in row.cells] for row in table.rows],
+        list(part.sentences),
+    ]
 
 
 def _more(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:

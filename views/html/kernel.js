@@ -56,7 +56,7 @@ const KernelView = (() => {
     return at >= 0 ? [text.slice(0, at), ...code, text.slice(at + flags.length)] : flags ? [text, " ", ...code] : [text];
   }
 
-  function tables({line, parts}) {
+  function section([title, line, parts], n) {
     const table = (caption, columns, rows) =>
       make("div", {class: "wide", role: "region", tabindex: 0, "aria-label": caption},
         make("table", {class: "facts"}, make("caption", {}, caption),
@@ -64,8 +64,9 @@ const KernelView = (() => {
             make("th", {scope: "col", title: meaning, class: right ? "number" : ""}, title)))),
           make("tbody", {}, ...rows.map(cells => make("tr", {}, ...cells.map((text, n) =>
             make(n ? "td" : "th", n ? {class: columns[n][2] ? "number" : ""} : {scope: "row"}, text)))))));
-    return [line ? make("p", {}, line) : "", ...parts.flatMap(([caption, columns, rows, sentences]) =>
-      [rows.length ? table(caption, columns, rows) : "", ...sentences.map(text => make("p", {class: "muted"}, text))])];
+    return make("section", {"aria-labelledby": `table-title-${n}`}, make("h2", {id: `table-title-${n}`}, title),
+      line ? make("p", {}, line) : "", ...parts.flatMap(([caption, columns, rows, sentences]) =>
+      [rows.length ? table(caption, columns, rows) : "", ...sentences.map(text => make("p", {class: "muted"}, text))]));
   }
 
   function mark(index) {
@@ -83,10 +84,7 @@ const KernelView = (() => {
         make("div", {}, make("dt", {}, name), make("dd", {}, value, unit ? make("small", {}, ` ${unit}`) : ""))));
       byId("bounds").replaceChildren(...bounds(kernel));
       byId("ports").replaceChildren(...ports(kernel));
-      for (const part of ["memory", "quality"]) {
-        byId(part).hidden = !kernel[part];
-        if (kernel[part]) byId(part).lastElementChild.replaceChildren(...tables(kernel[part]));
-      }
+      byId("tables").replaceChildren(...kernel.tables.map(section));
       byId("hints").hidden = !kernel.hints.length;
       byId("hints").querySelector("ul").replaceChildren(...kernel.hints.map(([rule, text, flags]) => make("li", {},
         make("span", {class: "rule"}, `${rule}: `), ...withFlags(text, flags.join(" ")))));

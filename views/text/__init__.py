@@ -40,6 +40,7 @@ VIEWS = (
     "loop-carried",
     "memory",
     "quality",
+    "decremental",
     "assembly",
 )
 """The views of a kernel in the report's order: the names that users know and, with _ for -, those of their files."""
@@ -47,9 +48,9 @@ VIEWS = (
 UNIT_VIEWS = ("port-model",)
 """The views of a unit, before its kernels."""
 
-USUAL = tuple(
-    view for view in VIEWS if view not in ("what-if", "critical-path", "loop-carried", "memory", "quality", "assembly")
-)
+_ON_REQUEST = ("what-if", "critical-path", "loop-carried", "memory", "quality", "decremental", "assembly")
+
+USUAL = tuple(view for view in VIEWS if view not in _ON_REQUEST)
 """The views of a kernel by default."""
 
 
