@@ -26,12 +26,13 @@ from report_fixtures import make_report, triad_parts
 
 FOLDER = Path(incc.views.__path__[0])
 
-# Beside each other, views may use the types of reports, tables, comparisons and databases, places in reports, incc's
+# Beside each other, views may use the types of reports, tables, comparisons and databases, places in reports, names, incc's
 # version, and Python.
 ALLOWED = (
     "incc.views",
     "incc.report.instructions",
     "incc.report.runs",
+    "incc.report.source.demangle",
     "incc.report.source.places",
     "incc.report.types",
     "incc.report.phrases",
