@@ -52,7 +52,9 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """Exact."""
     samples: int
     lost: int
-    """Samples whose exit was not seen: exceptions, longjmp, inner calls of the same function."""
+    """Samples whose exit was not seen: exceptions, longjmp."""
+    nested: float = 0.0
+    """Entries within an entry, by recursion, on average. What an entry takes is shared equally with them."""
     disturbed: int
     """Samples that are left out because another process may have run meanwhile."""
     counted: bool

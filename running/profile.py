@@ -17,11 +17,11 @@ _HEADER = struct.Struct("<8s6QQ2Q3Q2Q3Q1024s")
 _PART = struct.Struct("<8s3Q")
 _THREAD = struct.Struct("<4Q64x")
 _LOOP = struct.Struct("<qQQQ96x")
-_RECORD_SIZE = 2640
-_SUMS = struct.Struct("<8Q4Q")
-_BUCKETS, _BUCKET_COUNT = 264, 40
+_RECORD_SIZE = 3168
+_SUMS = struct.Struct("<13Q")
+_BUCKETS, _BUCKET_COUNT = 152, 40
 _BUCKET = struct.Struct("<3Q")
-_EXAMPLES, _EXAMPLE_COUNT = 1224, 16
+_EXAMPLES, _EXAMPLE_COUNT = 1112, 16
 _EXAMPLE = struct.Struct("<3Q8Q")
 _MODULE_PART, _THREAD_PART, _RECORDS_PART = 1, 2, 3
 _LARGEST = 1 << 31
@@ -63,14 +63,16 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Exact."""
     samples: int
     lost: int
-    """Samples whose exit was not seen: the loop was left by an exception or longjmp, or entered again inside."""
+    """Samples whose exit was not seen: the loop was left by an exception or longjmp."""
+    nested: float
+    """Entries within an entry, by recursion, on average."""
     disturbed: int
     """Samples that are left out because another process may have run meanwhile."""
     iterations: float
     iterations_error: float
     """The standard error."""
     ticks: float
-    """Ticks of the time-stamp counter in the loop, summed over all threads."""
+    """Ticks of the time-stamp counter in the loop, summed over all threads. With recursion, they count once."""
     ticks_error: float
     """The standard error."""
     faults: float
@@ -154,7 +156,7 @@ class _Sums:
     def __init__(self) -> None:
         self.entries = 0
         self.samples = self.lost = self.disturbed = self.weights = self.weight_squares = 0
-        self.faults = self.tick_squares = self.iteration_squares = 0
+        self.faults = self.nested = self.tick_squares = self.iteration_squares = 0
         self.buckets = [[0, 0, 0] for _ in range(_BUCKET_COUNT)]
         self.examples: list[tuple[int, ...]] = []
 
@@ -190,7 +192,8 @@ def _loops(path: str, data: bytes, fault_ticks: int) -> Iterator[LoopProfile]:
 
 def _add(to: _Sums, data: bytes, at: int) -> None:
     _, samples, lost, disturbed, weights, squares, _, faults, *high_and_low = _SUMS.unpack_from(data, at)
-    t_low, t_high, i_low, i_high = high_and_low
+    t_low, t_high, i_low, i_high, nested = high_and_low
+    to.nested += nested
     to.samples += samples
     to.lost += lost
     to.disturbed += disturbed
@@ -208,8 +211,11 @@ def _add(to: _Sums, data: bytes, at: int) -> None:
 
 def _profile(loop: LoopDescription, module: str, sums: _Sums, fault_ticks: int) -> LoopProfile:
     scale = sums.entries / sums.weights if sums.weights else 0.0
-    iterations = sum(bucket[1] for bucket in sums.buckets) * scale
-    ticks = sum(bucket[2] for bucket in sums.buckets) * scale
+    # What an entry took is shared equally with the entries within it. Iterations in memory are counted in the same way.
+    shared = scale * sums.weights / (sums.weights + sums.nested) if sums.nested else scale
+    of_iterations = shared if loop.counted else scale
+    iterations = sum(bucket[1] for bucket in sums.buckets) * of_iterations
+    ticks = sum(bucket[2] for bucket in sums.buckets) * shared
     # If all entries are samples, nothing is estimated.
     share_of_error = sqrt(sums.weight_squares) / sums.weights if sums.samples < sums.entries and sums.weights else 0.0
     return LoopProfile(
@@ -218,14 +224,15 @@ def _profile(loop: LoopDescription, module: str, sums: _Sums, fault_ticks: int) 
         entries=sums.entries,
         samples=sums.samples,
         lost=sums.lost,
+        nested=sums.nested / sums.weights if sums.weights else 0.0,
         disturbed=sums.disturbed,
         iterations=iterations,
         iterations_error=_error(sums, iterations, sums.iteration_squares, share_of_error),
         ticks=ticks,
         ticks_error=_error(sums, ticks, sums.tick_squares, share_of_error),
-        faults=sums.faults * scale,
-        fault_ticks=sums.faults * scale * fault_ticks,
-        trips=tuple(_trips(sums.buckets, scale)),
+        faults=sums.faults * shared,
+        fault_ticks=sums.faults * shared * fault_ticks,
+        trips=tuple(_trips(sums.buckets, scale, of_iterations, shared)),
         examples=tuple(
             Sample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)))
             for e in sums.examples
@@ -242,10 +249,14 @@ def _error(sums: _Sums, total: float, squares: int, share: float) -> float:
     return sums.entries * sqrt(variance) * share
 
 
-def _trips(buckets: Iterable[list[int]], scale: float) -> Iterator[Trips]:
+def _trips(buckets: Iterable[list[int]], of_entries: float, of_iterations: float, of_ticks: float) -> Iterator[Trips]:
     for number, (entries, iterations, ticks) in enumerate(buckets):
         if entries:
             least, most = (1 << number - 1, (1 << number) - 1) if number else (0, 0)
             yield Trips(
-                least=least, most=most, entries=entries * scale, iterations=iterations * scale, ticks=ticks * scale
+                least=least,
+                most=most,
+                entries=entries * of_entries,
+                iterations=iterations * of_iterations,
+                ticks=ticks * of_ticks,
             )

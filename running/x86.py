@@ -2,7 +2,8 @@
 
 A probe computes the address of the thread's copy of its loop: that of the loop itself, and the distance to the copies
 that the thread-local variable `incc_probe_distance` holds. An entry counts up the copy's first word, and calls the
-runtime when it is no longer negative. An exit calls the runtime if the second word says that the entry was a sample.
+runtime when it is no longer negative. An exit calls the runtime if the second word says that the entry was a sample: it
+is the stack pointer of that entry, so that exits of inner calls of the same function do not.
 The layout of a loop is that of `struct Loop` in runtime/probe.c.
 """
 
@@ -71,9 +72,10 @@ def enter(loop: str, place: Place, end: str) -> list[str]:
 def leave(loop: str, place: Place, end: str, unfinished: bool) -> list[str]:
     """Return the probe at an exit of a loop. `unfinished`: see `incc.running.induction.is_unfinished`."""
     if place.flags_are_live:
-        step = ["movq 8(%{r}), %rcx", "jrcxz {end}"]
+        step = ["movq 8(%{r}), %rcx", "notq %rcx", "leaq {depth}+1(%rsp,%rcx), %rcx", "jrcxz {sample}", "jmp {end}"]
     else:
-        step = ["cmpq $0, 8(%{r})", "je {end}"]
+        # The sixth word is for probes that have pushed their scratch register.
+        step = [f"cmpq %rsp, {40 if place.scratch_is_live else 8}(%{{r}})", "jne {end}"]
     return _probe("incc_probe_leave", loop, place, step, end, _UNFINISHED if unfinished else 0)
 
 
@@ -101,7 +103,7 @@ def _probe(function: str, loop: str, place: Place, step: Sequence[str], end: str
     else:
         code.append(f"addq {loop}@GOTPCREL(%rip), %{scratch}")
     sample = f"{end}s"
-    code += [each.format(r=scratch, end=end, sample=sample) for each in step]
+    code += [each.format(r=scratch, end=end, sample=sample, depth=stack.depth) for each in step]
     if function:
         if any("{sample}" in each for each in step):
             code.append(f"{sample}:")

@@ -48,6 +48,7 @@ enum {
   Examples = 16,   ///< samples of a loop in a thread that are kept as they are
   Values = 8,      ///< registers that a sample keeps
   AllSampled = 32, ///< the first entries of a loop in a thread, which are all samples
+  Nesting = 4,     ///< samples of a loop that may run at the same time, one inside of the other
 };
 
 /// The count of a loop without recording: it does not reach zero.
@@ -63,13 +64,13 @@ static const uint64_t LargestFile = 1ull << 30;
 
 /// A loop. Each thread has a copy, of which only the first six fields are used.
 struct Loop {
-  int64_t Count;         ///< entries until the next sample, negative
-  uint64_t Open;         ///< 1 while the loop runs and its entry is a sample
-  uint64_t Counted;      ///< iterations, in loops that count them
-  uint64_t Planned;      ///< entries when Count will be zero: Planned + Count is their number
+  int64_t Count;    ///< entries until the next sample, negative
+  uint64_t Open;    ///< the stack pointer of the innermost sample that runs, 0 if there is none
+  uint64_t Counted; ///< iterations, in loops that count them
+  uint64_t Planned; ///< entries when Count will be zero: Planned + Count is their number
   struct Record *Record; ///< null before the first sample
-  uint64_t Unused;
-  const char *Text; ///< the description, for readers of the file
+  uint64_t OpenPushed;   ///< the same for a probe that has pushed its scratch register
+  const char *Text;      ///< the description, for readers of the file
   uint32_t TextSize;
   uint8_t Moved;        ///< number of the register that each iteration moves, NoRegister for none
   uint8_t Bits;         ///< 32 or 64, of Moved that count
@@ -140,27 +141,38 @@ struct Example {
   uint64_t Weight, Iterations, Ticks, Values[Values];
 };
 
+/// A sample that is running.
+struct Sample {
+  uint64_t Stack;   ///< the stack pointer of its frame
+  uint64_t Entries; ///< of the loop up to this one
+  uint64_t Weight, Start, MovedFrom, Step, CountedFrom;
+  uint64_t Timed;                 ///< 1 if the two clocks were read
+  uint64_t Clock, ProcessorClock; ///< nanoseconds, at the entry
+  uint64_t ReadsFaults;           ///< 1 if the thread's page faults were read
+  uint64_t FaultsFrom;            ///< these, at the entry
+  uint64_t At[Values];
+};
+
 /// A loop in a thread.
 struct Record {
   uint64_t Loop; ///< its number in the module, from 1; 0 if the record is unused
   uint64_t Samples;
-  uint64_t Lost; ///< samples without an exit: exceptions, longjmp, inner calls of the same function
+  uint64_t Lost;      ///< samples without an exit: left by an exception or longjmp
   uint64_t Disturbed; ///< samples that are left out, because another process may have run meanwhile
   uint64_t Weights, WeightSquares;
   uint64_t Ticks;                                  ///< the weighted sum over all buckets
   uint64_t Faults;                                 ///< the weighted sum of page faults
   unsigned __int128 TickSquares, IterationSquares; ///< sums of weight times square
-  uint64_t Last;                                   ///< entries when the last sample began
-  // Of the sample that is running.
-  uint64_t Weight, Start, Stack, MovedFrom, Step, CountedFrom;
-  uint64_t Timed;                 ///< 1 if the two clocks were read
-  uint64_t Clock, ProcessorClock; ///< nanoseconds, at the entry
-  uint64_t MayBeLong;             ///< 1 if an entry was long without an apparent reason
-  uint64_t FaultsFrom;            ///< the thread's page faults at the entry, if they were read
-  uint64_t ReadsFaults;           ///< how many samples still read them
-  uint64_t At[Values];
+  uint64_t Nested;      ///< the weighted sum of entries within samples, by recursion
+  uint64_t Last;        ///< the number of entries for which samples stand
+  uint64_t MayBeLong;   ///< 1 if an entry was long without an apparent reason
+  uint64_t ReadsFaults; ///< how many samples still read the thread's page faults
+  uint64_t Nests;       ///< 1 if a sample began within another one
+  uint64_t Escapes;     ///< 1 if a sample began in the frame of another one, which had no exit
+  uint64_t Running;     ///< the samples that are running, if the loop is open
   struct Bucket Buckets[Buckets];
   struct Example Examples[Examples];
+  struct Sample Open[Nesting]; ///< those that are running, the outermost first
 };
 
 /// A thread's part: this, then its copy of each loop.
@@ -260,6 +272,12 @@ static void setCounts(int64_t Count) {
     Each->Count = Count;
 }
 
+/// Tells the exits of a loop in which frame a sample runs; 0 for none.
+static void setOpen(struct Loop *Copy, uint64_t Stack) {
+  Copy->Open = Stack;
+  Copy->OpenPushed = Stack ? Stack - RedZone - 8 : 0;
+}
+
 static uint64_t loops(void) { return (uint64_t)(__stop_incc_probes - __start_incc_probes); }
 
 /// Gives this thread a part of the file: one that an ended thread has left, or a new one. If that
@@ -285,7 +303,7 @@ static struct Thread *attach(void) {
       ;
   }
   for (uint64_t I = 0; I != loops(); ++I)
-    Own->Loops[I].Open = 0;
+    setOpen(Own->Loops + I, 0);
   Own->Busy = 0;
   incc_probe_distance = (char *)Own->Loops - (char *)__start_incc_probes;
   if (HasKey)
@@ -359,7 +377,7 @@ static uint64_t randomNumber(struct Thread *Own) {
 }
 
 static uint64_t meanTicks(const struct Record *Record) {
-  return Record->Weights ? Record->Ticks / Record->Weights + 1 : 1;
+  return Record->Weights ? Record->Ticks / (Record->Weights + Record->Nested) + 1 : 1;
 }
 
 /// Returns 1 if samples of a loop read the clocks.
@@ -368,10 +386,14 @@ static int isTimed(const struct Record *Record) {
 }
 
 /// Returns a number of entries until the next sample, such that samples take half a per cent of the
-/// loop's time, and that no regular pattern of entries meets them.
-static uint64_t nextPeriod(struct Thread *Own, const struct Record *Record) {
-  if (Record->Samples < AllSampled)
+/// loop's time, and that no regular pattern of entries meets them. Within a sample, others would
+/// lengthen it.
+static uint64_t nextPeriod(struct Thread *Own, const struct Record *Record, int IsNested) {
+  enum { Unknown = 256 };
+  if (Record->Samples < AllSampled && !IsNested)
     return 1;
+  if (!Record->Weights)
+    return Unknown;
   uint64_t Cost = File->SampledTicks;
   if (isTimed(Record) || Record->ReadsFaults)
     Cost += File->ReadTicks;
@@ -391,6 +413,12 @@ static void undo(struct Frame *Frame) {
   if (Frame->Bits & PushedRcx)
     Frame->Registers[1] = *Pushed++;
   Frame->Registers[4] = (uint64_t)Pushed + RedZone;
+}
+
+/// Ends a sample that does not count. The next one stands for its entries as well.
+static void drop(struct Record *Record, const struct Sample *Sample, uint64_t *Reason) {
+  Record->Last -= Sample->Weight;
+  ++*Reason;
 }
 
 HIDDEN void incc_probe_entered(struct Frame *Frame) {
@@ -424,39 +452,56 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
     end(Own);
     return;
   }
-  uint64_t Period = nextPeriod(Own, Record);
+  uint64_t Stack = Frame->Registers[4];
+  uint64_t Running = Copy->Open ? Record->Running : 0;
+  // Frames at this place and further down the stack have ended without an exit.
+  for (; Running && Record->Open[Running - 1].Stack <= Stack; --Running) {
+    drop(Record, Record->Open + Running - 1, &Record->Lost);
+    Record->Escapes = 1;
+  }
+  uint64_t Period = nextPeriod(Own, Record, Running != 0);
   Copy->Planned = Entries + Period;
   Copy->Count = -(int64_t)Period;
-  Record->Lost += Copy->Open;
-  Record->Weight = Entries - Record->Last;
-  Record->Stack = Frame->Registers[4];
+  Record->Nests |= Running != 0;
+  struct Sample *Sample = Record->Open + Running;
+  if (Running == Nesting) {
+    setOpen(Copy, Sample[-1].Stack);
+    end(Own);
+    return;
+  }
+  Record->Running = Running + 1;
+  Sample->Stack = Stack;
+  Sample->Entries = Entries;
+  Sample->Weight = Entries - Record->Last;
+  Record->Last = Entries;
   const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
   if (Loop->Moved != NoRegister)
-    Record->MovedFrom = Frame->Registers[Loop->Moved];
+    Sample->MovedFrom = Frame->Registers[Loop->Moved];
   if (Loop->StepRegister != NoRegister)
-    Record->Step = Frame->Registers[Loop->StepRegister];
+    Sample->Step = Frame->Registers[Loop->StepRegister];
   for (int I = 0; I != Values && Loop->Registers[I] != NoRegister; ++I)
-    Record->At[I] = Frame->Registers[Loop->Registers[I]];
-  Record->CountedFrom = Copy->Counted;
-  Copy->Open = 1;
-  Record->Timed = isTimed(Record);
-  if (Record->Timed) {
-    Record->Clock = nanoseconds(CLOCK_MONOTONIC);
-    Record->ProcessorClock = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+    Sample->At[I] = Frame->Registers[Loop->Registers[I]];
+  Sample->CountedFrom = Copy->Counted;
+  setOpen(Copy, Stack);
+  Sample->Timed = isTimed(Record);
+  if (Sample->Timed) {
+    Sample->Clock = nanoseconds(CLOCK_MONOTONIC);
+    Sample->ProcessorClock = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
   }
-  if (Record->Timed || Record->ReadsFaults)
-    Record->FaultsFrom = pageFaults();
+  Sample->ReadsFaults = Sample->Timed || Record->ReadsFaults;
+  if (Sample->ReadsFaults)
+    Sample->FaultsFrom = pageFaults();
   end(Own);
-  Record->Start = now();
+  Sample->Start = now();
 }
 
 static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
-                           const struct Record *Record, const struct Frame *Frame) {
+                           const struct Sample *Sample, const struct Frame *Frame) {
   if (Loop->Moved == NoRegister)
-    return Copy->Counted - Record->CountedFrom;
-  uint64_t Distance = Frame->Registers[Loop->Moved] - Record->MovedFrom;
+    return Copy->Counted - Sample->CountedFrom;
+  uint64_t Distance = Frame->Registers[Loop->Moved] - Sample->MovedFrom;
   if (Loop->StepRegister != NoRegister) {
-    uint64_t Step = Record->Step;
+    uint64_t Step = Sample->Step;
     if ((int64_t)Step < 0)
       Step = -Step, Distance = -Distance;
     Distance /= Step;
@@ -472,10 +517,10 @@ static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
 }
 
 /// Returns the ticks between an entry and its exit during which this thread did not run.
-static uint64_t stolenTicks(const struct Record *Record, uint64_t End) {
+static uint64_t stolenTicks(const struct Sample *Sample, uint64_t End) {
   uint64_t Clock = nanoseconds(CLOCK_MONOTONIC);
-  uint64_t Passed = Clock - Record->Clock;
-  uint64_t Ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - Record->ProcessorClock;
+  uint64_t Passed = Clock - Sample->Clock;
+  uint64_t Ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - Sample->ProcessorClock;
   // The clocks are not read at the same time.
   if (Passed < Ran + 2000 || Clock <= File->StartClock)
     return 0;
@@ -487,11 +532,9 @@ static uint64_t stolenTicks(const struct Record *Record, uint64_t End) {
 ///
 /// Reading them takes longer than most entries. So samples begin with it when one took longer than
 /// the mean by a page fault's time, and go on for long if that was the reason.
-static uint64_t faultsSince(struct Record *Record, uint64_t Ticks) {
+static uint64_t faultsSince(struct Record *Record, const struct Sample *Sample, uint64_t Ticks) {
   enum { Suspected = 8, Confirmed = 1024 };
-  uint64_t Faults = 0;
-  if (Record->Timed || Record->ReadsFaults)
-    Faults = pageFaults() - Record->FaultsFrom;
+  uint64_t Faults = Sample->ReadsFaults ? pageFaults() - Sample->FaultsFrom : 0;
   if (Record->ReadsFaults)
     --Record->ReadsFaults;
   if (Faults)
@@ -509,40 +552,45 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
     return;
   undo(Frame);
   struct Record *Record = Copy->Record;
-  Copy->Open = 0;
+  struct Sample *Sample = Record->Open + --Record->Running;
+  setOpen(Copy, Record->Running ? Sample[-1].Stack : 0);
   const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
-  // Another frame means that an inner call of the function has taken the place of this entry. A
-  // step of 0 does not tell the iterations.
-  if (Record->Stack != Frame->Registers[4] ||
-      (Loop->StepRegister != NoRegister && Record->Step == 0)) {
-    ++Record->Lost;
+  uint64_t Nested = Copy->Planned + (uint64_t)Copy->Count - Sample->Entries;
+  // If there were entries since, and not from within this one, it had no exit. A step of 0 does not
+  // tell the iterations.
+  if ((Nested && (!Record->Nests || Record->Escapes)) ||
+      (Loop->StepRegister != NoRegister && Sample->Step == 0)) {
+    drop(Record, Sample, &Record->Lost);
     end(Own);
     return;
   }
-  uint64_t Ticks = End - Record->Start;
-  uint64_t Faults = faultsSince(Record, Ticks);
-  if (Record->Timed) {
-    uint64_t Stolen = stolenTicks(Record, End);
+  uint64_t Ticks = End - Sample->Start;
+  uint64_t Faults = faultsSince(Record, Sample, Ticks / (Nested + 1));
+  if (Sample->Timed) {
+    uint64_t Stolen = stolenTicks(Sample, End);
     Ticks = Ticks > Stolen ? Ticks - Stolen : 0;
   } else if (Ticks > LongTicks) {
-    // From now on, clocks tell why entries are long. The next sample stands for this one as well.
+    // From now on, clocks tell why entries are long.
     Record->MayBeLong = 1;
-    ++Record->Disturbed;
+    drop(Record, Sample, &Record->Disturbed);
     end(Own);
     return;
   }
   Ticks = Ticks > File->InsideTicks ? Ticks - File->InsideTicks : 0;
-  uint64_t Iterations = iterations(Loop, Copy, Record, Frame);
-  uint64_t Weight = Record->Weight;
-  Record->Last += Weight;
+  uint64_t Iterations = iterations(Loop, Copy, Sample, Frame);
+  uint64_t Weight = Sample->Weight;
   ++Record->Samples;
   Record->Weights += Weight;
   Record->WeightSquares += Weight * Weight;
   Record->Ticks += Weight * Ticks;
   Record->Faults += Weight * Faults;
-  Record->TickSquares += (unsigned __int128)(Ticks * Weight) * Ticks;
-  Record->IterationSquares += (unsigned __int128)(Iterations * Weight) * Iterations;
-  int Number = Iterations ? 64 - __builtin_clzll(Iterations) : 0;
+  Record->Nested += Weight * Nested;
+  // With recursion, the share of an entry in what it contains.
+  uint64_t OwnTicks = Ticks / (Nested + 1);
+  uint64_t OwnIterations = Loop->Moved == NoRegister ? Iterations / (Nested + 1) : Iterations;
+  Record->TickSquares += (unsigned __int128)(OwnTicks * Weight) * OwnTicks;
+  Record->IterationSquares += (unsigned __int128)(OwnIterations * Weight) * OwnIterations;
+  int Number = OwnIterations ? 64 - __builtin_clzll(OwnIterations) : 0;
   struct Bucket *Bucket = Record->Buckets + (Number < Buckets ? Number : Buckets - 1);
   Bucket->Entries += Weight;
   Bucket->Iterations += Weight * Iterations;
@@ -558,7 +606,7 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
     Example->Iterations = Iterations;
     Example->Ticks = Ticks;
     for (int I = 0; I != Values; ++I)
-      Example->Values[I] = Record->At[I];
+      Example->Values[I] = Sample->At[I];
   }
   end(Own);
 }
@@ -635,8 +683,8 @@ static inline void enterAndLeave(void) {
                    "1: mov incc_probe_distance@gottpoff(%%rip), %%r11\n"
                    "mov %%fs:(%%r11), %%r11\n"
                    "add incc_probe_own@GOTPCREL(%%rip), %%r11\n"
-                   "cmpq $0, 8(%%r11)\n"
-                   "je 2f\n"
+                   "cmpq %%rsp, 8(%%r11)\n"
+                   "jne 2f\n"
                    "lea -128(%%rsp), %%rsp\n"
                    "push %%r11\n"
                    "push $0\n"

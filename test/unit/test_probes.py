@@ -321,6 +321,115 @@ def test_short_entries_are_marked(tmp_path: pathlib.Path) -> None:
         assert [loop["is_short"] for loop in loops if loop["kernel_id"] == "sum/loop1"] == [is_short]
 
 
+RECURSION = r"""
+#include <setjmp.h>
+#include <stdlib.h>
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noipa))
+#endif
+struct node { struct node *child[5]; long value; };
+NOINLINE struct node *grow(int depth) {
+  struct node *n = calloc(1, sizeof *n);
+  for (int i = 0; i < 5 && depth; ++i) { n->child[i] = grow(depth - 1); n->value += i; }
+  return n;
+}
+NOINLINE long walk(struct node *n) {
+  long s = n->value++;
+  for (int i = 0; i < 5; ++i) s += n->child[i] ? walk(n->child[i]) : 1;
+  return s;
+}
+NOINLINE long odd(struct node *n);
+NOINLINE long even(struct node *n) {
+  long s = n->value--;
+  for (int i = 0; i < 5; ++i) s += n->child[i] ? odd(n->child[i]) : 1;
+  return s;
+}
+NOINLINE long odd(struct node *n) {
+  long s = n->value--;
+  for (int i = 0; i < 5; ++i) s ^= n->child[i] ? even(n->child[i]) : 1;
+  return s;
+}
+NOINLINE void sort(long *a, long n) {
+  while (n > 1) {
+    long pivot = a[n / 2], i = 0, j = n - 1;
+    for (;;) {
+      while (a[i] < pivot) ++i;
+      while (a[j] > pivot) --j;
+      if (i >= j) break;
+      long t = a[i]; a[i++] = a[j]; a[j--] = t;
+    }
+    sort(a, i); a += i; n -= i;
+  }
+}
+NOINLINE long wide(long x, int depth) {
+  if (!depth) return x ^ 1;
+  for (int i = 0; i < 100; ++i) x += wide(x + i, depth - 1);
+  return x;
+}
+NOINLINE long wider(long rounds) {
+  long s = 0;
+  for (long r = 0; r < rounds; ++r) s += wide(r, 3);
+  return s;
+}
+static jmp_buf out;
+NOINLINE void check(long x) { if (x == 10) longjmp(out, 1); }
+NOINLINE long leave(const long *a, long n) {
+  long s = 0;
+  for (long i = 0; i < n; ++i) { check(a[i]); s += a[i] * i; }
+  return s;
+}
+int main(void) {
+  struct node *root = grow(6);
+  volatile long s = wider(5);
+  for (int r = 0; r < 20; ++r) s += walk(root);
+  for (int r = 0; r < 20; ++r) s += even(root);
+  long *a = malloc(80000);
+  for (int i = 0; i < 10000; ++i) a[i] = i * 7919 % 10007;
+  sort(a, 10000);
+  for (int i = 1; i < 10000; ++i) if (a[i - 1] > a[i]) return 1;
+  for (volatile int r = 0; r < 100; ++r) if (!setjmp(out)) s += leave(a, r);
+  return 0;
+}
+"""
+NODES = [5**depth for depth in range(7)]
+
+
+@pytest.mark.parametrize("options", ["-O1", "-O2 -fno-unroll-loops", "-O2 -fno-unroll-loops -fno-omit-frame-pointer"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_recursion_loses_no_samples(compiler: str, options: str, tmp_path: pathlib.Path) -> None:
+    status, _, loops = recorded(tmp_path, build(tmp_path, compiler, *options.split(), source=RECURSION))
+    assert status == 0
+    of = {loop.loop.kernel: loop for loop in loops}
+    for name, entries in (("walk", sum(NODES)), ("even", sum(NODES[::2])), ("odd", sum(NODES[1::2]))):
+        loop = of.get(f"{name}/loop1")
+        if loop is None:  # clang has unrolled it
+            continue
+        assert loop.entries == 20 * entries
+        assert loop.lost == 0
+        assert loop.nested > 0
+        if not loop.loop.counted:
+            assert loop.iterations == pytest.approx(5 * loop.entries)
+    # Nested entries count once: they take what the loop takes that calls the first of them.
+    wide, wider = (
+        sum(loop.ticks for loop in loops if loop.loop.kernel.startswith(f"{name}/")) for name in ("wide", "wider")
+    )
+    assert wider / 2 < wide < 2 * wider
+    assert all(loop.lost == 0 for loop in loops if loop.loop.kernel.startswith("sort/"))
+    assert all(loop.lost > 0 for loop in loops if loop.loop.kernel.startswith("leave/"))
+
+
+def test_recursion_and_lost_samples_are_marked(tmp_path: pathlib.Path) -> None:
+    program = build(tmp_path, "gcc", "-O1", source=RECURSION)
+    text = run(tmp_path, "--mcpu=znver4", "--", program).stderr
+    rows = {words[1]: words for line in text.splitlines() if len(words := line.split()) > 5 and "%" in words[0]}
+    assert "↻" in rows["walk/loop1"][3]
+    assert "↻" not in rows["main/loop1"][3]
+    assert "By recursion, entries contain" in text
+    assert any(word.endswith("?") for word in rows["leave/loop1"])
+
+
 FILL = """
 #include <stdlib.h>
 #include <sys/mman.h>

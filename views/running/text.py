@@ -17,6 +17,9 @@ DETAILED = 0.02
 It is that of the time of all loops if the processes' is unknown.
 """
 
+_LOST = 0.05
+"""The share of samples without an exit from which on the overview says so."""
+
 PARTS = {
     "places": "places of arrays",
     "entry": "entry and exit",
@@ -80,10 +83,10 @@ def loop_table(report: RunReport, top: int) -> Table:
         number_column("share", "Share of the processor time, with called functions"),
         text_column("loop", "Function, and the loop's number in it", 40, 16, priority=2),
         text_column("place", "Place in the source", 24, 12, priority=1, keep_end=True),
-        number_column("entries", "How often the loop was entered"),
+        number_column("entries", "How often the loop was entered; ↻: also from within an entry, by recursion"),
         number_column("iterations", "Mean iterations per entry; *: the loop counts them"),
         number_column("cycles/entry", "Mean core cycles from entry to exit", optional=True, priority=1),
-        number_column("/iteration", "Mean core cycles per iteration, with the standard error; ~: may be too low"),
+        number_column("/iteration", "Mean core cycles per iteration; ~: may be too low; ?: samples have no exit"),
         number_column("predicted", "Cycles per iteration of endless iterations with data in L1"),
         text_column("largest part", "Largest part of the difference", 24, 10, priority=0, optional=True),
     ]
@@ -94,7 +97,7 @@ def _cells(loop: LoopRun) -> Iterator[str]:
     yield f"{loop.share:.1%}" if loop.share is not None else ""
     yield loop_name(loop)
     yield place_of(loop)
-    yield f"{loop.entries:,}"
+    yield f"{loop.entries:,}{'↻' if loop.nested else ''}"
     yield iterations(loop)
     yield f"{loop.cycles * loop.iterations / loop.entries:,.0f}" if loop.cycles is not None else ""
     yield measured(loop)
@@ -117,11 +120,11 @@ def iterations(loop: LoopRun) -> str:
 
 
 def measured(loop: LoopRun) -> str:
-    """Return the measured cycles per iteration with their error, and `~` if they may be too low; "" if unknown."""
+    """Return the measured cycles per iteration with their error, and marks as in the table; "" if unknown."""
     if loop.cycles is None:
         return ""
     error = f" ± {loop.cycles_error:.2f}" if loop.cycles_error >= 0.005 else ""
-    return f"{'~' if loop.is_short else ''}{loop.cycles:.2f}{error}"
+    return f"{'~' if loop.is_short else ''}{loop.cycles:.2f}{error}{'?' if loop.lost > _LOST * loop.samples else ''}"
 
 
 def loop_name(loop: LoopRun) -> str:
@@ -172,9 +175,11 @@ def loop_notes(loop: LoopRun) -> Iterator[str]:
     if loop.is_short:
         yield "The measured cycles may be too low (~): the core looks ahead beyond an entry, so that entries overlap."
     if loop.lost:
+        yield f"{loop.lost:,} of {loop.lost + loop.samples:,} samples have no exit (?): an exception, or longjmp."
+    if loop.nested:
         yield (
-            f"{loop.lost:,} of {loop.lost + loop.samples:,} samples have no exit: an exception, longjmp, or an inner "
-            "call of the function."
+            f"By recursion, entries contain {loop.nested:,.3g} others on average (↻). The cycles of an entry are "
+            "shared equally with those that it contains."
         )
     yield from loop.notes
 
