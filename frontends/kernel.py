@@ -582,6 +582,8 @@ class KernelCode(msgspec.Struct, frozen=True, kw_only=True):
     """`pace` grows with the length of vectors (`with_vectors`)."""
 
 
+VECTOR_LENGTH = "vectors"
+"""The unknown in the values of registers that constants which grow with the length of vectors are multiples of."""
 SHORTEST_VECTOR = 128
 """The bits of scalable vectors in decoded kernels: code does not say how long they are."""
 
@@ -589,6 +591,11 @@ SHORTEST_VECTOR = 128
 def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
     """Return a decoded kernel with scalable vectors of so many bits."""
     times = bits // SHORTEST_VECTOR
+    if times and any(name == VECTOR_LENGTH for entry in (*kernel.entry, *kernel.alone) for name, _ in entry.terms):
+        entries = [_at_length(entry, times, kernel) for entry in kernel.entry]
+        alone = [_at_length(entry, times, kernel) for entry in kernel.alone]
+        entries += [entry for entry in alone if not entry.terms]
+        kernel = replace(kernel, entry=tuple(entries), alone=tuple([entry for entry in alone if entry.terms]))
     if times <= 1:
         return kernel
     return replace(
@@ -596,6 +603,12 @@ def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
         instructions=tuple([_with_vectors(i, times) for i in kernel.instructions]),
         pace=kernel.pace * times if kernel.scalable_pace else kernel.pace,
     )
+
+
+def _at_length(entry: Affine, times: int, kernel: KernelCode) -> Affine:
+    """Return a register's value at the entry for vectors that are so many times as long as the shortest ones."""
+    terms, constant = _evaluated((entry.terms, entry.constant), {VECTOR_LENGTH: times}, kernel.products)
+    return replace(entry, terms=terms, constant=constant)
 
 
 def with_values(kernel: KernelCode, values: Mapping[str, int]) -> KernelCode:

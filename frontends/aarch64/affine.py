@@ -30,6 +30,8 @@ def affine(mnemonic: str, operands: Sequence[Operand]) -> Affine | None:
         return _sum(target, rest, _SUMS[mnemonic])
     if mnemonic in ("mov", "movz") and len(rest) == 1:
         return _move(target, rest[0])
+    if mnemonic == "neg" and len(rest) == 1:
+        return Affine(_root(target), _terms(rest[0], -1), 0)
     if mnemonic == "lsl" and len(rest) == 2 and rest[1].value is not None:
         return Affine(_root(target), _terms(rest[0], 1 << rest[1].value), 0)
     # As everywhere, an extended number is taken for the same number.

@@ -175,11 +175,15 @@ def _memory(rule: Rule, mnemonic: str, operands: Sequence[Operand]) -> tuple[Mem
         base, index = index, base
     structure = _STRUCTURE.match(mnemonic)
     size, elements = _structure_size(structure, data, gathers) if structure else (_plain_size(rule, mnemonic, data), 1)
+    displacement = address.displacement if address else 0
+    if address and address.vectors:
+        # The unit is a single vector of those that are loaded or stored, as long as it is in memory.
+        displacement *= size // max(len(data[0].registers), 1)
     access = MemoryAccess(
         base=base,
         index=index,
         scale=address.scale if address else 1,
-        displacement=address.displacement * (size if address.vectors else 1) if address else 0,
+        displacement=displacement,
         symbol=address.symbol if address else operands[at].text,
         segment="",
         size=size,

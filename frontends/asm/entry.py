@@ -17,7 +17,7 @@ from functools import cached_property
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.kernel import Affine, Before, Entry, Instruction, Origin, Value
+from incc.frontends.kernel import VECTOR_LENGTH, Affine, Before, Entry, Instruction, Origin, Value
 
 
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,9 +60,6 @@ _LONGEST_NAME = 400
 
 # A mask of at least this many bits is assumed to keep all bits above its lowest: counts have fewer bits.
 _COUNT_BITS = 28
-
-VECTOR_LENGTH = "vectors"
-"""The unknown that constants which grow with the length of vectors are multiples of."""
 
 
 def entry_of(instructions: Sequence[Instruction], follower: Follower | None, start: int = 0) -> Entry:

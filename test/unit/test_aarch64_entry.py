@@ -62,3 +62,17 @@ def test_pointers_at_known_distances_are_related_on_entry() -> None:
     kernel = loop("add x1, x0, 256", "ldr q0, [x0], 16; str q0, [x1], 16; cmp x0, x3; b.ne .L3")
     assert {value.target: value.constant for value in kernel.entry} == {"x0": 0, "x1": 256}
     assert len({value.terms for value in kernel.entry}) == 1
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_distances_of_whole_vectors_are_known_where_the_core_tells_their_length(bits: int) -> None:
+    before = "cntb x7; neg x7, x7; addvl x1, x0, #2; rdvl x2, #-1; add x2, x0, x2"
+    body = (
+        "ldr z0, [x0]; ldr z1, [x1]; ldr z2, [x2]; add x0, x0, x7; add x1, x1, x7; add x2, x2, x7; cmp x0, x3; b.ne .L3"
+    )
+    kernel = with_vectors(loop(before, body), bits)
+    values = {value.target: (value.terms, value.constant) for value in kernel.entry}
+    (pointer, _) = values["x0"]
+    assert values["x1"] == (pointer, bits // 4)
+    assert values["x2"] == (pointer, -bits // 8)
+    assert kernel.instructions[3].affine == Affine("x0", (("x0", 1),), -bits // 8, scalable=True)
