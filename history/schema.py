@@ -62,7 +62,8 @@ TABLES = (
         ipc REAL NOT NULL, instructions INTEGER NOT NULL, uops INTEGER NOT NULL, port_uops INTEGER NOT NULL,
         bytes INTEGER NOT NULL, bytes_loaded INTEGER NOT NULL, bytes_stored INTEGER NOT NULL,
         loads INTEGER NOT NULL, stores INTEGER NOT NULL, spills INTEGER NOT NULL, reloads INTEGER NOT NULL,
-        line_crossings REAL NOT NULL, flop INTEGER NOT NULL, integer_operations INTEGER NOT NULL,
+        line_crossings REAL NOT NULL, patterns TEXT NOT NULL, stride REAL, line_use REAL,
+        flop INTEGER NOT NULL, integer_operations INTEGER NOT NULL,
         flop_per_byte REAL, packed_share REAL, vector_bits INTEGER NOT NULL,
         unknown INTEGER NOT NULL, refused INTEGER NOT NULL, hints INTEGER NOT NULL,
         verdict TEXT NOT NULL, limited_by TEXT NOT NULL, rules TEXT NOT NULL,
@@ -92,7 +93,7 @@ TABLES = (
 )
 """The statements that create the tables."""
 
-VERSION = 2
+VERSION = 3
 
 # --- columns and names ------------------------------------------------------------------------------------------------
 

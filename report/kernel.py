@@ -35,6 +35,7 @@ from incc.report.hints import hints
 from incc.report.hints.advice import ASSEMBLY, CompilerCall
 from incc.report.hints.context import HintContext, Replacement
 from incc.report.identity import content_hash
+from incc.report.parts.accesses import access_notes, access_patterns
 from incc.report.parts.cold import cold_report
 from incc.report.parts.data import data_report
 from incc.report.parts.range import kernel_range, mispredicted
@@ -94,10 +95,12 @@ def kernel_report(
     range_ = None if result.settings.for_advice else kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
+    accesses = access_patterns(result, elements)
     context = HintContext(
         build=build,
         elements=elements.per_iteration if elements else Fraction(1),
         trips=_trips(unit, region),
+        accesses=accesses,
         ways=ways,
         spread=spread,
         remainder=remainder,
@@ -147,13 +150,15 @@ def kernel_report(
             **asdict(work), flop_per_byte=figures.intensity(work, moved), text=_vectorisation(work, moved)
         ),
         memory=_memory(moved, analysis),
+        accesses=accesses,
+        access_notes=access_notes(kernel, accesses),
         verdict=verdict.sentence(result, bounds, what_ifs) if steady else "",
         hints=verdict.consistent(hints(result, context), result) if advised else [],
         bounds=bounds,
         simulated=_simulated(bound, result.simulation) if result.simulation else None,
         what_ifs=what_ifs,
         decrements=_decrements(result) if unit.settings.decrements else None,
-        data=data_report(result, elements, unit.passes.get(number, ())),
+        data=data_report(result, elements, accesses, unit.passes.get(number, ())),
         quality=_quality(result) if unit.settings.quality else None,
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],

@@ -29,6 +29,8 @@ from incc.frontends.kernel import SourceLocation as SourceLocation
 from incc.frontends.marks import MarkError as MarkError
 from incc.support.quantities import Above, Amount, Count, Exact, Index, Positive, Share
 
+AccessKind = Literal["load", "store", "load, store"]
+PatternName = Literal["fixed", "contiguous", "strided", "indirect", "chased", "unknown"]
 UopKindName = Literal["load", "store-address", "store-data", "compute", "branch", "renamer"]
 
 
@@ -471,6 +473,34 @@ class Memory(Traffic, frozen=True, kw_only=True):
     otherwise the average over all alignments."""
     worst_alignment_port_bound: Amount
     """The port bound at the worst alignment, in cycles per iteration."""
+
+
+class AccessPattern(msgspec.Struct, frozen=True, kw_only=True):
+    """Accesses with the same unknown base that move alike from iteration to iteration."""
+
+    instructions: list[Index]
+    kind: AccessKind
+    pattern: PatternName
+    """fixed: the same address in each iteration; contiguous: all bytes, one after the other; strided: parts at a
+    constant distance; indirect: addresses that depend on loaded values; chased: each address is loaded from the place
+    before, as in a list; unknown: others."""
+    step: int | None
+    """Bytes by which the addresses move per iteration; None if the number is unknown or varies."""
+    stride: Count | None
+    """For strided ones the bytes from each part that the loop uses to the next, however often it is unrolled; None if
+    it is unknown."""
+    used_bytes: Count
+    """The bytes that it uses of each stride, of each step if it is contiguous, and otherwise at each place."""
+    pieces: list[Count]
+    """The lengths of the separate pieces of the bytes that it uses of each stride, such as fields of a structure."""
+    structure: Literal["", "one field", "some fields"]
+    """The part of an array of structures that the pieces look like; empty for longer strides, and others."""
+    line_use: Share | None
+    """The share of the bytes of the cache lines that it touches which it uses; None if the places are unknown."""
+    sources: list[Index]
+    """The loads whose values the addresses of indirect and chased ones depend on."""
+    text: str
+    """The pattern in a clause."""
 
 
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
@@ -1031,7 +1061,7 @@ class DataStream(msgspec.Struct, frozen=True, kw_only=True):
     """Accesses that use the same cache lines at most a line apart."""
 
     instructions: list[Index]
-    kind: Literal["load", "store", "load, store", "non-temporal store"]
+    kind: AccessKind | Literal["non-temporal store"]
     step: int
     """Bytes by which the addresses move per iteration."""
     lines: Amount
@@ -1053,6 +1083,8 @@ class DataStream(msgspec.Struct, frozen=True, kw_only=True):
     apart: str
     """This distance to the nearest of them in terms of the source's variables, such as "n elements"; empty if it
     depends on other values."""
+    access: Index | None = None
+    """The number of its pattern among the kernel's `accesses`."""
 
 
 class DataPass(msgspec.Struct, frozen=True, kw_only=True):
@@ -1250,6 +1282,10 @@ class KernelReport(msgspec.Struct, kw_only=True):
     size: Size
     arithmetic: ArithmeticReport
     memory: Memory
+    accesses: list[AccessPattern] = []
+    """The patterns of its memory accesses, in program order."""
+    access_notes: list[str] = []
+    """Sentences on those by which a loop does not use all bytes that it passes, such as strided ones."""
     verdict: str
     """The kernel's limit, in one sentence."""
     hints: list[Hint]

@@ -87,6 +87,12 @@ def _from(level: str) -> Name:
     return Name(NUMBER, f"cycles per iteration with data in {level}; unknown without such a prediction", cycles)
 
 
+def _stride(unit: t.UnitReport, kernel: t.KernelReport) -> Value:
+    """Return the largest known stride; None if there are only unknown ones."""
+    strided = [access.stride for access in kernel.accesses if access.pattern == "strided"]
+    return max((stride for stride in strided if stride is not None), default=None if strided else 0)
+
+
 NAMES: dict[str, Name] = {
     "cycles": _field(NUMBER, "cycles per iteration: simulated, or the largest bound", "cycles"),
     "bound": Name(
@@ -135,6 +141,17 @@ NAMES: dict[str, Name] = {
     "reloads": _field(NUMBER, "loads from fixed offsets in the stack frame", "memory.reloads"),
     "line_crossings": _field(
         NUMBER, "loads that cross a cache line at the best array alignment", "memory.line_crossings"
+    ),
+    "patterns": Name(
+        TEXT,
+        "the patterns of its accesses: `contiguous, strided, indirect`; also fixed, chased, unknown",
+        lambda u, k: ", ".join(dict.fromkeys(access.pattern for access in k.accesses)),
+    ),
+    "stride": Name(NUMBER, "largest stride of a strided access in bytes; 0 without any; may be unknown", _stride),
+    "line_use": Name(
+        NUMBER,
+        "least share of the lines that an access touches which is used, 0 to 1; may be unknown",
+        lambda u, k: min((access.line_use for access in k.accesses if access.line_use is not None), default=None),
     ),
     "flop": _field(NUMBER, "floating-point operations, one per element", "arithmetic.flop"),
     "integer_operations": _field(

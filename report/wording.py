@@ -23,6 +23,11 @@ def number(value: float | Fraction) -> str:
     return f"{float(value):.2f}".rstrip("0").rstrip(".")
 
 
+def percent(share: float) -> str:
+    """Return a share with three digits: 12.5 %, 100 %."""
+    return f"{100 * share:.3g} %"
+
+
 def value(value: float | Fraction) -> str:
     """Return a number without a unit, with at least one decimal to look like a measure and not like a count: 2.0."""
     text = number(value)

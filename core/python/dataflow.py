@@ -70,9 +70,44 @@ class Dataflow(msgspec.Struct, frozen=True):
     """INVARIANT, COUNTED or DATA for the condition of each conditional branch, by its index."""
 
 
+class MovingAddress(msgspec.Struct, frozen=True, kw_only=True):
+    """The address of an access, and what changes it from one iteration to the next."""
+
+    instruction: int
+    access: MemoryAccess
+    address: Address
+    step: Address | None
+    """The bytes from each iteration to the next, a sum of values that the loop does not change; None if they vary."""
+    sources: frozenset[int]
+    """The loads of the loop whose values the address is computed from, not only chosen by."""
+    is_chosen: bool
+    """True if a condition on loaded values changes the address, for example by skipping an addition."""
+
+
 @recent
 def dataflow(kernel: KernelCode) -> Dataflow:
     """Return the terms of a loop's addresses and the kinds of its conditions."""
+    last = _executed(kernel)
+    return Dataflow(tuple(last.loads), tuple(last.stores), last.conditions)
+
+
+@recent
+def moving_addresses(kernel: KernelCode) -> tuple[MovingAddress, ...]:
+    """Return the addresses of all loads and stores of a loop in program order, with those of gathers."""
+    last = _executed(kernel)
+    return tuple(
+        [
+            last.traced(n, access, address)
+            for n, instruction in enumerate(kernel.instructions)
+            for access, address in zip(instruction.memory, last.addresses[n], strict=True)
+            if access.load or access.store
+        ]
+    )
+
+
+@recent
+def _executed(kernel: KernelCode) -> _Pass:
+    """Return the symbolic execution of an iteration with what is known about the values at its start."""
     first = _Pass(kernel, {}, frozenset())
     last = _Pass(kernel, {root: _start(first, root) for root in first.touched}, frozenset())
     for _ in range(3):
@@ -83,7 +118,7 @@ def dataflow(kernel: KernelCode) -> Dataflow:
     walkers = frozenset(i for i, instruction in enumerate(kernel.instructions) if last.walks(i, instruction))
     if walkers:
         last = _Pass(kernel, last.starts, walkers)
-    return Dataflow(tuple(last.loads), tuple(last.stores), last.conditions)
+    return last
 
 
 def _start(first: _Pass, root: str) -> UnknownValue:
@@ -118,6 +153,9 @@ class _Pass:
         self.state: dict[str, Address] = {}
         self.touched: set[str] = set()
         self.inputs: dict[UnknownValue, frozenset[UnknownValue]] = {}
+        self.operands: dict[UnknownValue, list[UnknownValue]] = {}
+        """Those of the inputs that the value is computed from: neither flags nor the addresses of loads."""
+        self.loading = {n for n, i in enumerate(kernel.instructions) if any(access.load for access in i.memory)}
         self.loads: list[Access] = []
         self.stores: list[Access] = []
         self.conditions: dict[int, int] = {}
@@ -153,6 +191,45 @@ class _Pass:
             for address in self.addresses.get(n, ())
             for symbol in address.terms
         )
+
+    def traced(self, n: int, access: MemoryAccess, address: Address) -> MovingAddress:
+        """Return what changes the address of an access of instruction `n`."""
+        sources: set[int] = set()
+        seen: set[UnknownValue] = set()
+        waiting = [symbol for symbol in address.terms if symbol.loaded]
+        while waiting:
+            symbol = waiting.pop()
+            if symbol in seen:
+                continue
+            seen.add(symbol)
+            if symbol.made_by in self.loading:
+                sources.add(symbol.made_by)
+            before = self.operands[symbol] if symbol.made_by >= 0 else self.value(symbol.name).terms
+            waiting += [each for each in before if each.loaded]
+        return MovingAddress(
+            instruction=n,
+            access=access,
+            address=address,
+            step=self._step_of(address),
+            sources=frozenset(sources),
+            is_chosen=not sources and any(symbol.loaded for symbol in address.terms),
+        )
+
+    def _step_of(self, address: Address) -> Address | None:
+        """Return the change of an address from each iteration to the next; None if it varies."""
+        terms: dict[UnknownValue, int] = {}
+        constant = 0
+        for symbol, factor in address.terms.items():
+            if symbol.made_by >= 0 or symbol.name[0] == "@":
+                if symbol.kind != INVARIANT:
+                    return None
+                continue
+            end = self.value(symbol.name)
+            constant += factor * end.constant
+            for each, times in [*end.terms.items(), (symbol, -1)]:
+                terms[each] = terms.get(each, 0) + factor * times
+        terms = {symbol: times for symbol, times in terms.items() if times}
+        return Address(terms, constant) if all(symbol.kind == INVARIANT for symbol in terms) else None
 
     def value(self, root: str) -> Address:
         """Return the value of a register after the executed instructions."""
@@ -190,6 +267,7 @@ class _Pass:
         for access in instruction.registers:
             if access.read and not access.address and not instruction.idiom:
                 symbols += self.value(access.register.root).terms
+        operands = list(symbols)
         if instruction.flags_read:
             symbols += self.value(_FLAGS).terms
         kinds += [symbol.kind for symbol in symbols]
@@ -202,6 +280,7 @@ class _Pass:
             kinds.append(DATA)
         made = UnknownValue(name=f"#{n}", made_by=n, kind=max(kinds), loaded=loaded, walks=n in self.walkers)
         self.inputs[made] = frozenset(inputs)
+        self.operands[made] = operands
         self.state.update(self._results(instruction, made))
 
     def _access_memory(self, n: int, instruction: Instruction) -> tuple[list[int], bool, set[UnknownValue]]:

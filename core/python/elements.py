@@ -196,7 +196,7 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Str
                 if stream.size <= _MOST_PARTS
             }
             # Operations on the analysed path say little about other paths.
-            parts = _equal_parts(labels, abs(step)) if whole else max(1, abs(step) // element)
+            parts = equal_parts(labels, abs(step)) if whole else max(1, abs(step) // element)
         accesses = [
             (stream.instruction, max(1, stream.size // size if size else 1))
             for stream, size in zip(members, sizes, strict=True)
@@ -204,8 +204,11 @@ def _groups(streams: Sequence[Stream], flow: _Flow, whole: bool) -> Iterable[Str
         yield StreamGroup(step=step, element=element, parts=parts, accesses=tuple(accesses))
 
 
-def _equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
-    """Return the largest n such that labels repeated every `step` bytes stay the same if shifted by step / n."""
+def equal_parts(labels: set[tuple[int, int, bool]], step: int) -> int:
+    """Return the largest n such that labels repeated every `step` bytes stay the same if shifted by step / n.
+
+    Returns 0 if there are too many labels.
+    """
     most = gcd(len(labels), step)
     if len(labels) > _MOST_PARTS:
         return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import msgspec
 
 from incc.core.ranges import KernelRange
 from incc.report.hints.advice import ASSEMBLY, CompilerCall
+from incc.report.types import AccessPattern
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
@@ -31,6 +33,8 @@ class HintContext(msgspec.Struct, frozen=True, kw_only=True):
     """The elements of the source's loop that an iteration handles; 1 if unknown."""
     trips: int = 0
     """The iterations of the source's loop each time it is entered; 0 if unknown."""
+    accesses: Sequence[AccessPattern] = ()
+    """The patterns of its accesses."""
     ways: Ways | None = None
     """The paths through the loop; None without branches inside."""
     spread: KernelRange | None = None

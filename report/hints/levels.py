@@ -121,14 +121,28 @@ def partly_used_lines(facts: KernelResult, context: HintContext) -> t.Hint | Non
     worst = min(partly, key=lambda front: used[front])
     part = int(_used(facts, worst)), int(worst.lines * traffic.line)
     places = sorted({number for front in partly for number in front.instructions})
+    fields = next(
+        (
+            pattern.structure
+            for pattern in context.accesses
+            if pattern.step == worst.step and worst.instructions[0] in pattern.instructions
+        ),
+        "",
+    )
+    why = f"like {fields} of an array of structures"
+    remedy = "keep values that are used together in arrays of their own (a structure of arrays)"
+    if fields:
+        remedy += "; if they are a column of a matrix, interchange the loops"
+    else:
+        why = f"because addresses move by {abs(worst.step):,} bytes per iteration"
+        remedy = f"if an outer loop goes through neighbouring elements, interchange the loops; otherwise {remedy}"
     return hint(
         "partly-used-lines",
         f"with data in memory, the loop uses {part[0]} of {part[1]} bytes that it fetches "
-        f"({wording.places(facts.kernel, places)}), because addresses move by {abs(worst.step):,} bytes per iteration",
+        f"({wording.places(facts.kernel, places)}), {why}",
         {"instructions": places, "used": part[0], "fetched": part[1], "step": worst.step},
         None,
-        "if an outer loop goes through neighbouring elements, interchange the loops; otherwise keep values that are "
-        "used together in arrays of their own (a structure of arrays)",
+        remedy,
         gain=gain,
     )
 

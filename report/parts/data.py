@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def data_report(
-    result: KernelResult, elements: Elements | None, passes: Sequence[t.DataPass] = ()
+    result: KernelResult,
+    elements: Elements | None,
+    accesses: Sequence[t.AccessPattern],
+    passes: Sequence[t.DataPass] = (),
 ) -> t.DataReport | None:
     """Return the predictions for data in each level, with those of passes; None without them."""
     times = result.data
@@ -41,7 +44,7 @@ def data_report(
             )
             for time, level in zip(times.levels, memory.levels, strict=False)
         ],
-        streams=[_stream(result, times, memory, front, per_element) for front in times.traffic.fronts],
+        streams=[_stream(result, times, memory, front, per_element, accesses) for front in times.traffic.fronts],
         overlapping=_number(times.overlapping),
         loading=_number(times.loading),
         line_iterations=_number(iterations) if iterations else None,
@@ -104,7 +107,12 @@ def _level(
 
 
 def _stream(
-    result: KernelResult, times: DataTimes, memory: MemoryHierarchy, front: Front, per_element: Fraction | None
+    result: KernelResult,
+    times: DataTimes,
+    memory: MemoryHierarchy,
+    front: Front,
+    per_element: Fraction | None,
+    accesses: Sequence[t.AccessPattern],
 ) -> t.DataStream:
     reuse = front.reuse
     step = abs(front.step)
@@ -128,6 +136,14 @@ def _stream(
         ],
         neighbour=front.neighbour,
         apart=row_distance(result.kernel, front, times.traffic.fronts, element) if front.neighbour else "",
+        access=next(
+            (
+                number
+                for number, pattern in enumerate(accesses)
+                if pattern.step == front.step and front.instructions[0] in pattern.instructions
+            ),
+            None,
+        ),
     )
 
 

@@ -24,7 +24,13 @@ def row_distance(kernel: KernelCode, front: Front, fronts: Iterable[Front], elem
     Returns:
         The distance, such as "n elements" or "8*n*m bytes"; "" if it depends on values that no variable holds.
     """
-    terms = _distance(kernel, front, fronts)
+    return in_variables(kernel, _distance(kernel, front, fronts), element)
+
+
+def in_variables(kernel: KernelCode, terms: _Terms, element: Fraction | None) -> str:
+    """Return a sum of unknown values in terms of variables: "n elements", "8*n*m bytes"; "" if one has no name."""
+    if not all(_names(kernel, unknown) for unknown in terms):
+        return ""
     unit = "bytes"
     if element and element.denominator == 1 and all(factor % element.numerator == 0 for factor in terms.values()):
         terms, unit = {unknown: factor // element.numerator for unknown, factor in terms.items()}, "elements"
@@ -33,6 +39,14 @@ def row_distance(kernel: KernelCode, front: Front, fronts: Iterable[Front], elem
         product = "*".join([str(abs(factor))] * (abs(factor) != 1) + _names(kernel, unknown))
         summands.append(f"{'-' if factor < 0 else '+'} {product}")
     return f"{' '.join(summands).removeprefix('+ ')} {unit}" if terms else ""
+
+
+def at_entry(kernel: KernelCode, terms: Mapping[str, int]) -> _Terms:
+    """Return the unknown part of a sum of registers as they are when the loop is entered."""
+    entries = {entry.target: entry for entry in (*kernel.entry, *kernel.alone)}
+    return _sum(
+        *[(dict(entries[root].terms) if root in entries else {root: 1}, times) for root, times in terms.items()]
+    )
 
 
 def variables(kernel: KernelCode, traffic: Traffic) -> list[str]:
@@ -65,14 +79,12 @@ def _distance(kernel: KernelCode, front: Front, fronts: Iterable[Front]) -> _Ter
 
 def _address(kernel: KernelCode, front: Front) -> _Terms:
     """Return the unknown part of the address of a front when the loop is entered."""
-    entries = {entry.target: entry for entry in (*kernel.entry, *kernel.alone)}
-    parts: list[tuple[Mapping[str, int], int]] = []
+    registers: _Terms = {}
     for access in kernel.instructions[front.instructions[0]].memory[:1]:
         for register, times in ((access.base, 1), (access.index, access.scale)):
             if register is not None:
-                entry = entries.get(register.root)
-                parts.append((dict(entry.terms) if entry else {register.root: 1}, times))
-    return _sum(*parts)
+                registers[register.root] = registers.get(register.root, 0) + times
+    return at_entry(kernel, registers)
 
 
 def _sum(*parts: tuple[Mapping[str, int], int]) -> _Terms:

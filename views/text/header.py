@@ -141,7 +141,7 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     if arithmetic.flop and arithmetic.flop_per_byte is not None:
         moved += f"; {arithmetic.flop_per_byte:.2f} flop/byte"
     yield f"Per iteration {moved}", "", ""
-    for text in (*_elements(kernel), *_instead(unit, kernel)):
+    for text in (*kernel.access_notes, *_elements(kernel), *_instead(unit, kernel)):
         yield text, "", ""
     if kernel.data and any(level.requested for level in kernel.data.levels):
         for text in (beyond_l1(kernel.data), *(each.text for each in kernel.data.passes)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from incc.report import types as t
-from incc.report.wording import listed
+from incc.report.wording import listed, percent
 from incc.views.layout import Layout, cycles, line_list
 from incc.views.table import Part, Table, number_column, part_lines, row, text_column
 
@@ -15,8 +15,10 @@ _STREAMS = (
     text_column("Stream", "Kind of access", 18, 8, priority=1),
     number_column("Bytes", "Bytes by which the addresses move per iteration"),
     number_column("CL/it.", "Cache lines per iteration"),
+    number_column("Used", "Share of the bytes of these lines that the loop uses"),
     number_column("Reuse", "Bytes that the loop touches until the lines are used again"),
     text_column("From", "Level in which the lines are found", 20, 8, priority=3),
+    text_column("Pattern", "Places of the accesses", 18, 8, priority=2),
 )
 
 _LEVELS = (
@@ -49,10 +51,11 @@ def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
         places = line_list(kernel.instructions[number].line for number in data.unknown)
         sentences = [
             f"Nothing is predicted beyond L1, because it is unknown which cache lines some instructions move, or what "
-            f"that costs: {places}.{_decided(data)}"
+            f"that costs: {places}.{_decided(data)}",
         ]
-    streams = Table(_STREAMS, [row(*_stream(kernel, stream)) for stream in data.streams])
-    yield Part("Streams of cache lines, per iteration", streams, sentences)
+    rows = [row(*_stream(kernel, stream)) for stream in data.streams]
+    rows += [row(*cells) for cells in _others(kernel)]
+    yield Part("Streams of cache lines, per iteration", Table(_STREAMS, rows), sentences)
     if data.unknown or len(data.levels) < 2:  # without costs
         return
     figures = dict.fromkeys(level.figures for level in data.levels if level.figures)
@@ -140,15 +143,42 @@ def _distance(distance: t.DataDistance) -> str:
     return f"{distance.elements:,} elements"
 
 
+def _others(kernel: t.KernelReport) -> Iterator[list[str]]:
+    """Yield the cells of accesses that do not move, or not by a known number of bytes, those alike together."""
+    alike: dict[tuple[t.AccessKind, str, t.PatternName, str], list[int]] = {}
+    for pattern in kernel.accesses:
+        if not pattern.step:
+            step = "" if pattern.step is None else str(pattern.step)
+            alike.setdefault((pattern.kind, step, pattern.pattern, pattern.text), []).extend(pattern.instructions)
+    for (kind, step, name, _), numbers in alike.items():
+        lines = line_list(kernel.instructions[number].line for number in sorted(numbers))
+        yield [lines, kind, step, "", "", "", "" if step else "unknown", _PATTERNS[name]]
+
+
+_PATTERNS: dict[t.PatternName, str] = {
+    "fixed": "the same place",
+    "contiguous": "contiguous",
+    "strided": "unknown stride",
+    "indirect": "indirect",
+    "chased": "pointer chasing",
+    "unknown": "irregular",
+}
+
+
 def _stream(kernel: t.KernelReport, stream: t.DataStream) -> list[str]:
     reuse = stream.reuse_bytes
+    pattern = kernel.accesses[stream.access] if stream.access is not None else None
+    used = pattern.line_use if pattern else None
+    stride = f"{pattern.used_bytes:,} of {pattern.stride:,} bytes" if pattern and pattern.stride else ""
     return [
         line_list(kernel.instructions[number].line for number in stream.instructions),
         stream.kind,
         str(stream.step),
         f"{stream.lines:.2f}",
+        "" if used is None else percent(used),
         "" if reuse is None else f"{reuse:,.0f}",
         stream.level or ("unknown" if stream.neighbour else "the data's level"),
+        stride or (_PATTERNS[pattern.pattern] if pattern else ""),
     ]
 
 
