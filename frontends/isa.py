@@ -458,6 +458,40 @@ class Isa:
         """Return what a floating-point operation does besides: its load, or nothing, in the same number of bytes."""
         return self.no_operation(instruction)
 
+    # --- the same work in other ways ---
+
+    def widened(self, instruction: Instruction, times: int, element: int, bits: int) -> tuple[Instruction, ...]:
+        """Return instructions that do the work of one on `times` as many elements; none if there are no such.
+
+        Registers that hold integers become vectors of their own.
+
+        Args:
+            instruction: The instruction: of scalars, or of vectors.
+            times: The number of its operations that they do.
+            element: The bits of an element for scalar code that does not tell.
+            bits: The width of the core's widest vectors.
+        """
+        return ()
+
+    def fused(self, product: Instruction, addition: Instruction) -> tuple[Instruction, ...]:
+        """Return a fused multiply-add for a product and the sum of it and something else; none if there is no such."""
+        return ()
+
+    def unfolded(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        """Return a load and the operation on the register that it loads, for an operation on a scalar in memory.
+
+        There are none if these instructions are not known.
+        """
+        return ()
+
+    def joined(self, element: int, bits: int, apart: bool) -> tuple[Instruction, ...]:
+        """Return instructions that make a vector of elements in registers of their own, or with `apart` the contrary.
+
+        The roots of the registers are "part 0", "part 1" …; that of the vector is "part 0". There are none if these
+        instructions are not known.
+        """
+        return ()
+
     # --- as LLVM has it ---
 
     def llvm_names(self, text: str) -> object:

@@ -159,7 +159,7 @@ def kernel_report(
         what_ifs=what_ifs,
         decrements=_decrements(result) if unit.settings.decrements else None,
         data=data_report(result, elements, accesses, unit.passes.get(number, ())),
-        quality=_quality(result) if unit.settings.quality else None,
+        quality=_quality(result, elements) if unit.settings.quality else None,
         cold=cold_report(result) if result.cold else None,
         alignments=[ratio(cycles) for cycles in result.alignments],
         dispatch_width=bound.issue_width,
@@ -247,10 +247,10 @@ def _decrements(result: KernelResult) -> list[t.DecrementReport]:
     return decrement_reports(result)
 
 
-def _quality(result: KernelResult) -> t.QualityReport:
+def _quality(result: KernelResult, elements: Elements | None) -> t.QualityReport:
     from incc.report.parts.quality import quality_report
 
-    return quality_report(result)
+    return quality_report(result, elements)
 
 
 def _size(kernel: KernelCode, bound: BoundKernel) -> t.Size:

@@ -1204,8 +1204,35 @@ class RooflineReport(msgspec.Struct, frozen=True, kw_only=True):
     """The reasons why points are missing, or not exact, in words."""
 
 
+ProjectionName = Literal["vectorised", "arithmetic-vectorised", "without-overhead", "without-spills", "aligned", "fma"]
+"""vectorised: all work as vectors of the core's full width; arithmetic-vectorised: only floating-point arithmetic, with
+elements loaded and stored one by one; without-overhead: without address arithmetic, counters and branches;
+without-spills: spilled values in registers; aligned: no load crosses a cache line; fma: products and sums fused."""
+
+
+class ProjectionReport(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel after a change to its code, which is simulated (docs/quality.md)."""
+
+    change: ProjectionName
+    cycles: Amount | None
+    """Cycles for the work of an iteration as it is; None if the change cannot be made."""
+    gained: float
+    """Cycles that an iteration takes less, negative if it takes more; 0 if the change cannot be made."""
+    applies: bool
+    """False if there is nothing to change."""
+    vector_bits: Count
+    """The width of vectors after a change to vectors; 0 after others."""
+    instructions: list[Index]
+    """The instructions that prevent the change, or that are done in another order after it."""
+    text: str
+    """The reason why the change cannot be made, or its condition; empty if there is none."""
+
+
 class QualityReport(CodeFigures, frozen=True, kw_only=True):
     """The quality of a kernel's code (docs/quality.md)."""
+
+    projections: list[ProjectionReport]
+    """The kernel after changes to its code."""
 
 
 class KernelReport(msgspec.Struct, kw_only=True):

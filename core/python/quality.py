@@ -1,7 +1,7 @@
 """The quality of a kernel's code: its use of vectors, registers and the stack, and its rates relative to the core's.
 
 Work is everything but address arithmetic and loop overhead: instructions without memory accesses whose results only
-form addresses or decide branches.
+form addresses or decide when the loop ends.
 """
 
 from __future__ import annotations
@@ -171,15 +171,15 @@ def _work(instruction: Instruction, instruction_set: str) -> Iterator[tuple[Work
 
 @recent
 def address_arithmetic(kernel: KernelCode) -> frozenset[int]:
-    """Return the instructions (indices) that only compute addresses or decide branches, with these branches."""
+    """Return the instructions (indices) that only compute addresses or end iterations; branches inside are work."""
     instructions = kernel.instructions
     inputs = [_inputs(i, kernel) for i in range(len(instructions))]
     for_addresses: set[int] = set()
     for_data: set[int] = set()
-    for i, instruction in enumerate(instructions):
-        for_addresses |= inputs[i].addresses
-        if instruction.branch == "conditional":
-            for_addresses |= {i, *inputs[i].data}
+    for each in inputs:
+        for_addresses |= each.addresses
+    if kernel.is_loop:
+        for_addresses |= {len(instructions) - 1, *inputs[-1].data}
     _close(for_addresses, inputs)
     # Memory accesses are work, whatever they are for. So is what nothing reads but work.
     for i, instruction in enumerate(instructions):

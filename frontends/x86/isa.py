@@ -341,6 +341,26 @@ class _X86(Isa):
 
         return without_arithmetic(instruction)
 
+    def widened(self, instruction: Instruction, times: int, element: int, bits: int) -> tuple[Instruction, ...]:
+        from incc.frontends.x86.work.rewriting import widened
+
+        return widened(instruction, times, element, vex=bits >= 256)
+
+    def fused(self, product: Instruction, addition: Instruction) -> tuple[Instruction, ...]:
+        from incc.frontends.x86.work.rewriting import fused
+
+        return fused(product, addition)
+
+    def unfolded(self, instruction: Instruction) -> tuple[Instruction, ...]:
+        from incc.frontends.x86.work.rewriting import unfolded
+
+        return unfolded(instruction)
+
+    def joined(self, element: int, bits: int, apart: bool) -> tuple[Instruction, ...]:
+        from incc.frontends.x86.work.rewriting import joined
+
+        return joined(element, bits, bits >= 256, apart)
+
     def is_unusual(self, text: str, triple: str) -> bool:
         from incc.frontends.x86.llvm.reading import unusual
 

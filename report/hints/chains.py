@@ -44,8 +44,8 @@ def sum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     loop alike, all of them must be reductions.
     """
     chains = _chains_alike(facts)
-    product = bool(chains) and all(_is_product(chain, facts) for chain in chains)
-    if not chains or not (product or all(_is_reduction(chain, facts) for chain in chains)):
+    product = bool(chains) and all(is_product(chain, facts) for chain in chains)
+    if not chains or not (product or all(is_reduction(chain, facts) for chain in chains)):
         return None
     members = [i for chain in chains for i in chain_instructions(chain)]
     packed = all(arithmetic.packed for i in members if (arithmetic := facts.kernel.instructions[i].arithmetic))
@@ -209,7 +209,7 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
     if not kernel.is_loop or not places or not _only_adds_up(facts, context, places):
         return None
     chains = _chains_alike(facts)
-    waits = bool(chains) and all(_is_reduction(chain, facts, places) for chain in chains)
+    waits = bool(chains) and all(is_reduction(chain, facts, places) for chain in chains)
     sums = [i.arithmetic for i in kernel.instructions if i.arithmetic]
     floating = any(arithmetic.floating for arithmetic in sums)
     checks = build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS
@@ -390,7 +390,7 @@ def _limiting_chain(facts: KernelResult) -> Chain | None:
     return facts.analysis.chains[0]
 
 
-def _is_reduction(chain: Chain, facts: KernelResult, stores: Collection[int] = ()) -> bool:
+def is_reduction(chain: Chain, facts: KernelResult, stores: Collection[int] = ()) -> bool:
     """Return True if the chain only adds to its value, and nothing outside but these stores reads the partial sums."""
     for step in chain.steps:
         root = facts.bound.location_names[step.location] if step.location >= 0 else ""
@@ -400,7 +400,7 @@ def _is_reduction(chain: Chain, facts: KernelResult, stores: Collection[int] = (
     return all(edge.consumer in members for edge in facts.analysis.edges if edge.producer in members)
 
 
-def _is_product(chain: Chain, facts: KernelResult) -> bool:
+def is_product(chain: Chain, facts: KernelResult) -> bool:
     """Return True if the chain only multiplies its value by other values, and nothing outside reads it."""
     members = chain_instructions(chain)
     instructions = [facts.kernel.instructions[i] for i in members]

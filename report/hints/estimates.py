@@ -55,7 +55,7 @@ def changed(facts: KernelResult, left_out: Collection[int], in_registers: Collec
             free = {
                 root for access in instruction.registers if last_writer.get(root := access.register.root) in left_out
             }
-            changed_one = _without_inputs(_with_register(instruction) if i in in_registers else instruction, free)
+            changed_one = without_inputs(with_register(instruction) if i in in_registers else instruction, free)
             kept.append(replace(changed_one, offset=offset))
             offset += instruction.length
         last_writer.update({access.register.root: i for access in instruction.registers if access.write})
@@ -76,7 +76,7 @@ def without_old_values(facts: KernelResult, accesses: Mapping[int, RegisterAcces
             if cleared is not None:
                 roots = {access.register.root for access in cleared.registers}
                 kept.append(_in_free_registers(cleared, roots))
-            instruction = _without_inputs(instruction, {accesses[i].register.root})
+            instruction = without_inputs(instruction, {accesses[i].register.root})
         kept.append(instruction)
     offset = kernel.instructions[0].offset
     for i, instruction in enumerate(kept):
@@ -99,7 +99,7 @@ def _in_free_registers(instruction: Instruction, roots: Collection[str]) -> Inst
     )
 
 
-def _with_register(instruction: Instruction) -> Instruction:
+def with_register(instruction: Instruction) -> Instruction:
     """Return an instruction with a register in place of the operand that it loads."""
     return replace(
         instruction,
@@ -110,7 +110,7 @@ def _with_register(instruction: Instruction) -> Instruction:
     )
 
 
-def _without_inputs(instruction: Instruction, roots: Collection[str]) -> Instruction:
+def without_inputs(instruction: Instruction, roots: Collection[str]) -> Instruction:
     """Return an instruction that reads registers which nothing writes in place of some others."""
     if not roots:
         return instruction

@@ -139,7 +139,7 @@ def _is_plain(facts: KernelResult) -> bool:
     The loop advances from element to element without a branch or a call, and its end does not depend on elements.
     """
     kernel = facts.kernel
-    if inner_branches(kernel) or calls(kernel) or _ends_by_data(facts):
+    if inner_branches(kernel) or calls(kernel) or ends_by_data(facts):
         return False
     registers = steps(kernel)
     accesses = [access for instruction in kernel.instructions for access in instruction.memory]
@@ -149,7 +149,7 @@ def _is_plain(facts: KernelResult) -> bool:
     )
 
 
-def _ends_by_data(facts: KernelResult) -> bool:
+def ends_by_data(facts: KernelResult) -> bool:
     """Return True if the data that a loop loads decide when it ends, as in a search."""
     instructions, registers = facts.kernel.instructions, steps(facts.kernel)
     producers: dict[int, list[int]] = {}

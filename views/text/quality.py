@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
-from incc.views.layout import Layout, count, line_list, percent
+from incc.views.layout import Layout, count, cycles, line_list, percent
 from incc.views.table import Part, Table, number_column, part_lines, row, text_column
 
 _VECTORS = (
@@ -26,6 +26,13 @@ _RATES = (
     number_column("/cycle", "Predicted rate per cycle"),
     number_column("Peak", "The core's peak per cycle"),
     number_column("Share", "Rate relative to the peak"),
+)
+
+_PROJECTIONS = (
+    text_column("Changed code", "Change to the code", 32, 12),
+    number_column("Cycles", "Simulated cycles for the work of an iteration as it is"),
+    number_column("Gain", "Cycles as it is, relative to those after the change"),
+    text_column("Condition", "Condition of the change", 40, 9, priority=-1),
 )
 
 
@@ -62,6 +69,41 @@ def parts(kernel: t.KernelReport, quality: t.QualityReport) -> Iterator[Part]:
             [row(r.kind, f"{r.per_cycle:.2f}", f"{r.peak:.4g}", _share(r.share)) for r in quality.rates],
         ),
         [],
+    )
+    yield _projections(kernel, quality.projections)
+
+
+_CHANGES = {
+    "vectorised": "fully vectorised",
+    "arithmetic-vectorised": "only its arithmetic vectorised",
+    "without-overhead": "without addresses and counters",
+    "without-spills": "without spills",
+    "aligned": "all accesses aligned",
+    "fma": "with FMA",
+}
+
+
+def _projections(kernel: t.KernelReport, projections: Sequence[t.ProjectionReport]) -> Part:
+    """Return a table of the changes that can be made, with sentences on those that cannot."""
+    rows, sentences = [], []
+    for each in projections:
+        name = _CHANGES[each.change]
+        if each.cycles is not None:
+            gain = f"{kernel.cycles / each.cycles:.1f} x" if each.cycles else ""
+            rows.append(
+                row(
+                    f"{name}, {each.vector_bits} bits" if each.vector_bits else name,
+                    cycles(each.cycles),
+                    gain,
+                    each.text,
+                )
+            )
+        elif each.applies:
+            sentences.append(f"{name[:1].upper()}{name[1:]}: unknown, because {each.text}.")
+    return Part(
+        f"Simulated with changed code, in cycles per iteration ({cycles(kernel.cycles)} unchanged)",
+        Table(_PROJECTIONS, rows),
+        sentences,
     )
 
 
