@@ -163,10 +163,10 @@ def _data(
 def data_size(result: KernelResult, profile: LoopProfile, fronts: Iterable[Front], line: int) -> int | None:
     """Return an estimate of the bytes that a loop goes through again and again; None if the addresses are unknown.
 
-    Each stream goes through the bytes between the addresses of the samples, but not through more than it touches in
-    all entries.
+    Each stream goes through the bytes between the addresses of a process's samples, but not through more than it
+    touches in all entries of a process.
     """
-    spans: dict[int, list[tuple[int, int]]] = {}
+    spans: dict[str, dict[int, list[tuple[int, int]]]] = {}
     touched = Fraction(0)
     per_entry = Fraction(round(profile.iterations), profile.entries)
     for front in fronts:
@@ -179,11 +179,15 @@ def data_size(result: KernelResult, profile: LoopProfile, fronts: Iterable[Front
             if start is None:
                 return None
             end = start + front.step * sample.iterations
-            spans.setdefault(front.part, []).append((min(start, end), max(start, end)))
+            of_process = spans.setdefault(sample.process, {})
+            of_process.setdefault(front.part, []).append((min(start, end), max(start, end)))
     if not spans:
         return None
-    hull = sum(max(end for _, end in of) - min(start for start, _ in of) for of in spans.values())
-    return min(hull, int(touched))
+    hulls = [
+        sum(max(end for _, end in of) - min(start for start, _ in of) for of in streams.values())
+        for streams in spans.values()
+    ]
+    return min(max(hulls), int(touched / len(spans)))
 
 
 def _address_of(result: KernelResult) -> Callable[[int, Sample], int | None]:

@@ -40,6 +40,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     ticks: int
     values: dict[str, int]
     """The values of registers at the entry."""
+    process: str = ""
+    """The file of its process. Each process has addresses of its own."""
 
 
 class Trips(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,7 +189,7 @@ def _loops(path: str, data: bytes, fault_ticks: int) -> Iterator[LoopProfile]:
                 description = msgspec.json.decode(line.encode("utf-8", "surrogateescape"), type=LoopDescription)
             except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
                 raise ProfileError(f"{path}: damaged description of a loop: {error}") from error
-            yield _profile(description, lines[0], of_loop, fault_ticks)
+            yield _profile(path, description, lines[0], of_loop, fault_ticks)
 
 
 def _add(to: _Sums, data: bytes, at: int) -> None:
@@ -209,7 +211,7 @@ def _add(to: _Sums, data: bytes, at: int) -> None:
         to.examples.append(_EXAMPLE.unpack_from(data, at + _EXAMPLES + number * _EXAMPLE.size))
 
 
-def _profile(loop: LoopDescription, module: str, sums: _Sums, fault_ticks: int) -> LoopProfile:
+def _profile(path: str, loop: LoopDescription, module: str, sums: _Sums, fault_ticks: int) -> LoopProfile:
     scale = sums.entries / sums.weights if sums.weights else 0.0
     # What an entry took is shared equally with the entries within it. Iterations in memory are counted in the same way.
     shared = scale * sums.weights / (sums.weights + sums.nested) if sums.nested else scale
@@ -234,7 +236,7 @@ def _profile(loop: LoopDescription, module: str, sums: _Sums, fault_ticks: int) 
         fault_ticks=sums.faults * shared * fault_ticks,
         trips=tuple(_trips(sums.buckets, scale, of_iterations, shared)),
         examples=tuple(
-            Sample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)))
+            Sample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)), process=path)
             for e in sums.examples
         ),
     )

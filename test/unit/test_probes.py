@@ -540,6 +540,23 @@ def test_the_report_on_a_run_is_printed_later(tmp_path: pathlib.Path) -> None:
     assert "up/loop1" in (tmp_path / "page.html").read_text()
 
 
+def test_the_data_of_processes_are_not_added_up(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "program.c").write_text(
+        "#include <stdlib.h>\n__attribute__((noipa)) int sum(const int *a, int n) { int s = 0; "
+        "for (int i = 0; i < n; ++i) s += a[i]; return s; }\n"
+        "int main(void) { int *a = calloc(50000, 4), s = 0; for (int r = 0; r < 50; ++r) s += sum(a, 50000);"
+        " return s; }\n"
+    )
+    command = ["incc", "gcc", "--analyze-probe", "-O1", "program.c", "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, env=environment(XDG_DATA_HOME=str(tmp_path)), check=True)
+    (tmp_path / "profiles").mkdir()
+    for _ in range(3):
+        subprocess.run(["./program"], cwd=tmp_path, env=environment(INCC_PROBES="profiles"), check=False)
+    done = report(tmp_path, "--mcpu=znver4", "--json", "--probes", "profiles")
+    (size,) = [loop["data_bytes"] for loop in json.loads(done.stdout)["loops"] if loop["kernel_id"] == "sum/loop1"]
+    assert size == pytest.approx(200_000, rel=0.01)
+
+
 def test_the_report_on_earlier_runs_says_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
     recorded(tmp_path, build(tmp_path, "gcc", "-O2"))
     (tmp_path / "empty").mkdir()
