@@ -69,6 +69,8 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """The standard error."""
     is_short: bool = False
     """An entry has so few instructions that the core overlaps it with others, so that `cycles` may be too low."""
+    elements: float | None = None
+    """Elements of the source's loop in an iteration of the compiled loop; None if unknown."""
     predicted: float | None = None
     """Predicted cycles per iteration of endless iterations with data in L1; None if the loop was not analysed."""
     core: str = ""
@@ -121,3 +123,45 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     without_probes: tuple[str, ...]
     """Loops of the program without probes, with the reasons."""
     notes: tuple[str, ...]
+
+
+# --- comparisons of two runs ------------------------------------------------------------------------------------------
+
+CauseOfChange = Literal[PartKind, "predicted", "unexplained"]
+"""The part of the cycles that changed; predicted: the code itself."""
+
+
+class ChangedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """The change of a part of a loop's cycles."""
+
+    kind: CauseOfChange
+    cycles: float
+    """Cycles per element or iteration, in the second run more than in the first."""
+
+
+class ChangedLoop(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop of the source in two runs; None for a run without it."""
+
+    first: LoopRun | None
+    second: LoopRun | None
+    per: Literal["element", "iteration"]
+    """The basis of cycles: elements of the source's loop if they are known in both runs, else compiled iterations."""
+    cycles: float
+    """The cycles that it took in the whole second run more than in the first."""
+    parts: tuple[ChangedPart, ...] = ()
+    """The changes of the cycles on this basis, the largest first."""
+
+    def work(self, loop: LoopRun) -> float:
+        """Return the elements or iterations of an iteration of one of the two."""
+        return (loop.elements or 1.0) if self.per == "element" else 1.0
+
+
+class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs, without their loops, and the changes of these."""
+
+    schema: Literal["incc-run-comparison"] = "incc-run-comparison"
+    version: Literal[1] = 1
+    first: RunReport
+    second: RunReport
+    rows: tuple[ChangedLoop, ...]
+    """Loops, those first that changed most."""

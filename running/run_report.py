@@ -196,6 +196,7 @@ def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: Analysed) -> Lo
         function_name=report.function_name,
         source=report.source,
         is_short=_is_short(result, profile),
+        elements=report.elements.per_iteration if report.elements else None,
         predicted=float(result.cycles),
         core=analysed.core,
         at_least=report.at_least,

@@ -8,17 +8,9 @@ and 23. Without indentation the library takes 0.9 ms.
 from __future__ import annotations
 
 from json.encoder import JSONEncoder, encode_basestring
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-
-from incc.report import types as t
-
-if TYPE_CHECKING:
-    from incc.comparison import types as c
-    from incc.ranking import types as r
-    from incc.report.instructions import InstructionTable
-    from incc.report.runs import RunReport
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
 LINE = 120
@@ -27,10 +19,7 @@ _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def render(
-    report: t.AnalysisReport | c.ComparisonReport | r.Ranking | RunReport | InstructionTable | dict[str, Any],
-    compact: bool = False,
-) -> str:
+def render(report: msgspec.Struct | dict[str, Any], compact: bool = False) -> str:
     """Return a document with its own order of keys, indented by two blanks, that ends in a line break.
 
     Lists and objects of plain values are in one line if they fit. `compact`: all in one line without blanks.

@@ -23,7 +23,7 @@ from incc.driver.messages import fail, guarded, offenders, run_command, say
 from incc.driver.sides.analyse import CODE
 from incc.driver.sides.labels import distinct
 from incc.driver.sides.read import read_sides
-from incc.driver.sides.runs import is_run, read_run
+from incc.driver.sides.runs import TOP, check_core, is_recorded, is_run, read_run
 from incc.models.memory import ALL
 from incc.report.documents import InputError
 from incc.report.source.places import choice
@@ -32,7 +32,7 @@ from incc.support.files import write_file
 from incc.support.progress import progress_shown
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
-from incc.views.layout import Layout, count
+from incc.views.layout import count
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +49,8 @@ COMMAND = Command(
     about=(
         "Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with "
         "the first build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME "
-        "for a baseline or a commit), or code: sources, assembly, objects, libraries, programs; - is standard input. A "
+        "for a baseline or a commit), or code: sources, assembly, objects, libraries, programs; - is standard input. "
+        "Two runs of programs with probes are compared as well: reports of incc-run, or what probes recorded. A "
         f"source is compiled: {shared.COMPILED}",
     ),
     groups=(
@@ -128,7 +129,7 @@ COMMAND = Command(
         "incc-diff old.json new.json                        reports of incc, incc-mca or incc-scan",
         "incc-diff build-old/reports build-new/reports      folders of reports (INCC_OUTPUT of two builds)",
         "incc-diff old/libm.so new/libm.so --mcpu=znver4    code",
-        "incc-diff run-a.json run-b.json                    reports of incc-run: what the loops took in two runs",
+        "incc-diff run-a.json run-b.json                    what loops took in two runs: reports of incc-run --json",
         "incc-diff kernel.s --mcpu=skylake,znver4           the same code on two cores",
         "incc-diff old/foo.c new/foo.c                      sources",
         "incc-diff --run gcc-11 gcc-12 clang-19 -- -O3 -march=skylake-avx512 foo.c",
@@ -152,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     options, compiled = _options(arguments)
-    if options.run is None and len(options.inputs) == 2 and all(map(is_run, options.inputs)):
+    if options.run is None and any(is_run(name) or is_recorded(name) for name in options.inputs):
         return _compare_runs(options)
     _check(options, compiled)
     wanted = _wanted(options)
@@ -169,30 +170,35 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _compare_runs(options: argparse.Namespace) -> int:
-    """Compare two reports of incc-run."""
-    from incc.views.running.difference import lines
+    """Compare two runs of programs with probes."""
+    from incc.comparison.runs import compare_runs
+    from incc.views.running.difference import render
 
-    if options.format != "text":
-        raise UsageError("reports of incc-run are compared as text; incc-run --json prints their numbers")
+    if len(options.inputs) != 2:
+        raise UsageError(f"two runs are compared, not {len(options.inputs)}")
     unset = vars(Parser(COMMAND).parse_args([]))
     for name, value in vars(options).items():
         if value != unset[name] and name not in _FOR_RUNS:
-            raise UsageError(f"--{name.replace('_', '-')} does not apply to reports of incc-run")
-    check_targets([("-o", options.output)] if options.output else [], options.inputs)
-    first, second = (read_run([name])[0] for name in options.inputs)
+            raise UsageError(f"--{name.replace('_', '-')} does not apply to runs of programs with probes")
+    check_core(options.mcpu, options.model_path)
+    targets = [("-o", options.output), ("--html", options.html)]
+    check_targets([(option, file) for option, file in targets if file], options.inputs)
+    runs, problems = [], []
+    for name in options.inputs:
+        ran, unread = read_run([name], options.mcpu, options.model_path)
+        runs.append(ran)
+        problems += unread
+    comparison = compare_runs(*runs)
+    write_rendered(options.output, partial(render, comparison, options.format, top=options.top or TOP))
+    if options.html:
+        write_rendered(options.html, partial(render, comparison, "html", top=0))
+    for problem in problems:
+        fail("incc-diff", problem, ERROR)
+    return FAILED if problems else OK
 
-    def render(width: int, colour: bool) -> str:
-        return "".join(f"{line}\n" for line in lines(first, second, Layout(width, colour), options.top or MOST_LOOPS))
 
-    write_rendered(options.output, render)
-    return OK
-
-
-_FOR_RUNS = frozenset(("inputs", "output", "format", "top"))
-"""The options that apply to reports of incc-run."""
-
-MOST_LOOPS = 20
-"""Default number of loops of two runs."""
+_FOR_RUNS = frozenset(("inputs", "output", "format", "html", "mcpu", "model_path", "top"))
+"""The options that apply to runs."""
 
 _say = partial(say, "incc-diff")
 

@@ -84,7 +84,7 @@ def read_run(
     Raises:
         InputError: none of the files can be read.
     """
-    reports = [name for name in names if is_run(name)]
+    reports = [name for name in names if is_run(name) or name.endswith(".json")]
     if reports and len(names) > 1:
         raise InputError(f"{reports[0]}: a report of incc-run, which cannot be combined with other files")
     if reports:

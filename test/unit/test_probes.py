@@ -478,17 +478,42 @@ def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
     assert "A: " in done.stdout
     rows = [line.split() for line in done.stdout.splitlines()]
     assert any(words[:1] == ["down/loop1"] for words in rows)
-    for option in ("--fail-if=cycles > 3", "--html=page.html", "-o", "--function=up"):
-        words = [*command, option, *(["run0.json"] if option == "-o" else [])]
-        other = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-        assert other.returncode == 2
-        assert (
-            "run0.json" in other.stderr if option == "-o" else "does not apply to reports of incc-run" in other.stderr
-        )
-    (tmp_path / "run1.json").write_text('{"schema": "incc-run", "version": 7}')
-    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("incc-diff: error: run1.json: not a report of this version of incc-run")
+    written = diff(tmp_path, "run0.json", "run1.json", "--json", "--html=page.html")
+    comparison = json.loads(written.stdout)
+    assert comparison["first"]["command"] == comparison["second"]["command"]
+    names = {row[run]["kernel_id"] for row in comparison["rows"] for run in ("first", "second") if row[run]}
+    assert names >= {"up/loop1", "down/loop1"}
+    assert "down/loop1" in (tmp_path / "page.html").read_text()
+    assert "| down/loop1 |" in diff(tmp_path, "run0.json", "run1.json", "--format=markdown").stdout
+    (tmp_path / "run2.json").write_text('{"schema": "incc-run", "version": 7}')
+    for arguments, message in (
+        (["run1.json", "--fail-if=cycles > 3"], "--fail-if does not apply to runs"),
+        (["run1.json", "--function=up"], "--function does not apply to runs"),
+        (["run1.json", "-o", "run0.json"], "-o would overwrite run0.json"),
+        (["run1.json", "run2.json"], "two runs are compared, not 3"),
+        (["run2.json"], "run2.json: not a report of this version of incc-run"),
+        (["none.json"], "none.json: No such file or directory"),
+        (["program.c"], "program.c: not a profile of a program with probes"),
+    ):
+        refused = diff(tmp_path, "run0.json", *arguments)
+        assert refused.returncode == 2, arguments
+        assert message in refused.stderr
+
+
+def diff(folder: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["incc-diff", *arguments], cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+
+
+def test_what_probes_recorded_is_compared_without_a_report(tmp_path: pathlib.Path) -> None:
+    for number, options in enumerate((["-O1"], ["-O3"])):
+        recorded(tmp_path, build(tmp_path, "gcc", *options))
+        (tmp_path / "profiles").rename(tmp_path / f"recorded{number}")
+        (tmp_path / "program").rename(tmp_path / f"program{number}")
+    done = diff(tmp_path, "recorded0", "recorded1", "--mcpu=znver4")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert any(line.startswith("down/loop1") for line in done.stdout.splitlines())
 
 
 def test_a_ranking_takes_the_time_of_loops_from_a_run(tmp_path: pathlib.Path) -> None:

@@ -15,6 +15,7 @@ from incc.ranking import types as r
 from incc.views.html import templates
 from incc.views.layout import Layout, count
 from incc.views.ranking import cells
+from incc.views.running.text import steps
 from incc.views.table import Table, TableRow, select
 
 MOST = 1000
@@ -112,6 +113,8 @@ def _data(row: r.RankingRow, layout: Layout, listed: bool) -> dict[str, object]:
         by = f" (matched by {', '.join(weight.by)})" if weight.by else ""
         facts["Time"] = f"{cells.share(weight.share)}, of which {cells.share(weight.saved)} might be saved{by}"
         facts["Iterations"] = "" if weight.iterations is None else f"{weight.iterations:.0f}"
+    if row.run and cells.explained(row):
+        facts["Cycles in the run"] = "; ".join(f"{number} {text}" for number, text in steps(row.run))
     return {
         "title": f"{row.name}, {cells.place(row, layout)}",
         "verdict": row.verdict,

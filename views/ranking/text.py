@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from incc.ranking import types as r
 from incc.views.layout import BOLD, RED, YELLOW, Layout, count, harmless
 from incc.views.ranking import cells
-from incc.views.running.text import loop_notes, steps
+from incc.views.running.text import loop_notes, step_lines
 from incc.views.table import text_lines
 
 FEW = 3
@@ -78,7 +78,7 @@ def _details(ranking: r.Ranking, layout: Layout, top: int, instructions: bool) -
         yield ""
         yield from layout.wrap(row.verdict, f"[{number}] {row.name}, {cells.place(row, layout)}: ", "    ")
         if row.run and cells.explained(row):
-            yield from steps(row.run, layout, "    ")
+            yield from step_lines(row.run, layout, "    ")
             for text in loop_notes(row.run):
                 yield from layout.wrap(text, "    ", "    ")
         for text in row.advice:

@@ -1,93 +1,104 @@
-"""The text of a comparison of two runs of programs with probes."""
+"""The comparison of two runs of programs with probes: text, Markdown, JSON and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from incc.report.runs import LoopRun, RunReport
-from incc.report.wording import counted
+from incc.report.runs import ChangedLoop, RunComparison, RunReport
+from incc.report.wording import counted, relative
 from incc.views.layout import BOLD, Layout, harmless
 from incc.views.running.text import PARTS, loop_name, place_of
-from incc.views.table import Table, number_column, row, text_column, text_lines
+from incc.views.table import Cell, Table, TableRow, markdown_lines, number_column, select, text_column, text_lines
 
-Pair = tuple[LoopRun | None, LoopRun | None]
-
-
-def pairs(first: RunReport, second: RunReport) -> list[Pair]:
-    """Return the loops of two runs that have the same source and identity, those first that changed most."""
-    before = {(loop.unit, loop.kernel_id): loop for loop in first.loops}
-    after = {(loop.unit, loop.kernel_id): loop for loop in second.loops}
-    keys = dict.fromkeys((*before, *after))
-    return sorted(((before.get(key), after.get(key)) for key in keys), key=lambda pair: -abs(_change(pair)))
+_NAMES = {**PARTS, "predicted": "predicted", "unexplained": "unexplained"}
 
 
-def lines(first: RunReport, second: RunReport, layout: Layout, top: int) -> Iterator[str]:
-    """Yield the text.
+def render(comparison: RunComparison, form: str, width: int, colour: bool, *, top: int) -> str:
+    """Return a comparison as "text" or "markdown" with at most `top` loops, or as "json" or "html" with all."""
+    if form == "json":
+        from incc.views.json import render as render_json
 
-    Args:
-        first: the first run.
-        second: the second run.
-        layout: the width and the colours.
-        top: the most loops.
-    """
-    for label, report in (("A", first), ("B", second)):
+        return render_json(comparison)
+    if form == "html":
+        from incc.views.html import templates
+
+        return templates.render(
+            "running/difference.html.j2",
+            title="incc-diff",
+            heads=list(heads(comparison)),
+            table=select(table(comparison, len(comparison.rows))),
+        )
+    if form == "markdown":
+        from incc.views.markdown import prose
+
+        parts = [*(f"{prose(head)}  " for head in heads(comparison)), ""]
+        parts += [*markdown_lines(table(comparison, top), {}), ""]
+        return "".join(f"{line}\n" for line in (*parts, *_more(comparison, top)))
+    return "".join(f"{line}\n" for line in _lines(comparison, Layout(width, colour), top))
+
+
+def heads(comparison: RunComparison) -> Iterator[str]:
+    """Yield a line on each run."""
+    for label, report in (("A", comparison.first), ("B", comparison.second)):
         time = f"{report.seconds:.3g} s of processor time" if report.seconds else "processor time unknown"
-        command = harmless(" ".join(report.command), False) or "profiles"
-        yield layout.paint(f"{label}: {command}: {time}, {counted(len(report.loops), 'loop')}", BOLD)
-    matched = pairs(first, second)
+        yield f"{label}: {harmless(_label(report), False)}: {time}"
+
+
+def _label(report: RunReport) -> str:
+    return " ".join(report.command) or counted(report.processes, "process", "processes")
+
+
+def _lines(comparison: RunComparison, layout: Layout, top: int) -> Iterator[str]:
+    for head in heads(comparison):
+        yield from layout.wrap(head, "", "   ", style=BOLD)
     yield ""
-    yield from text_lines(_table(matched[:top]), layout)
-    if len(matched) > top:
-        yield f"and {counted(len(matched) - top, 'loop')} more; --top={len(matched)} shows all"
+    yield from text_lines(table(comparison, top), layout)
+    yield from _more(comparison, top)
 
 
-def _cycles(loop: LoopRun | None) -> float:
-    return (loop.cycles or 0) * loop.iterations if loop else 0.0
+def _more(comparison: RunComparison, top: int) -> Iterator[str]:
+    if len(comparison.rows) > top:
+        yield f"and {counted(len(comparison.rows) - top, 'loop')} more; --top={len(comparison.rows)} shows all"
 
 
-def _change(pair: Pair) -> float:
-    """Return the change of a loop's cycles in the whole run."""
-    return _cycles(pair[1]) - _cycles(pair[0])
-
-
-def _table(matched: Sequence[Pair]) -> Table:
+def table(comparison: RunComparison, top: int) -> Table:
+    """Return the table of the loops that changed most."""
     columns = [
-        text_column("loop", "Function, and the loop's number in it", 40, 16, priority=2),
-        text_column("place", "Place in the source", 24, 12, priority=1, keep_end=True, optional=True),
-        number_column("entries A", optional=True, priority=1),
-        number_column("B", optional=True, priority=1),
-        number_column("iterations A", optional=True, priority=2),
-        number_column("B", optional=True, priority=2),
-        number_column("cycles A"),
-        number_column("B"),
+        text_column("loop", "Function, and the loop's number in it", 40, 14, priority=2),
+        text_column("place", "Place in the source", 24, 12, priority=3, keep_end=True, optional=True),
+        number_column("entries", "How often the loop was entered", optional=True, priority=1, spare=True),
+        number_column("times", "Mean elements or iterations per entry", optional=True, priority=2, spare=True),
+        number_column("cycles", "Measured cycles per element or iteration"),
+        text_column("per", "Element of the source's loop, or iteration of the compiled loop", 5, 5),
+        number_column("change", "Relative change of these cycles", optional=True, priority=4),
         number_column("Mcycles", "Change of the loop's cycles in the whole run, in millions"),
-        text_column("largest change", "The part of the cycles per iteration that changed most", 24, 10, priority=0),
+        text_column("largest change", "The part of these cycles that changed most", 24, 10, priority=0),
     ]
-    return Table(columns, [row(*_cells(pair)) for pair in matched])
+    return Table(columns, [TableRow([Cell(text=text) for text in _cells(each)]) for each in comparison.rows[:top]])
 
 
-def _cells(pair: Pair) -> Iterator[str]:
-    first, second = pair
-    shown = second or first
-    assert shown is not None
-    yield loop_name(shown)
-    yield place_of(shown)
-    for loop in pair:
-        yield f"{loop.entries:,}" if loop else "-"
-    for loop in pair:
-        yield f"{loop.iterations / loop.entries:.4g}" if loop else "-"
-    for loop in pair:
-        yield f"{loop.cycles:.2f}" if loop and loop.cycles is not None else "-"
-    yield f"{_change(pair) / 1e6:+,.1f}"
-    yield _largest(first, second) if first and second else "only in A" if first else "only in B"
+def _cells(row: ChangedLoop) -> Iterator[str]:
+    first, second = row.first, row.second
+    pair = [loop for loop in (first, second) if loop]
+    yield loop_name(pair[-1])
+    yield place_of(pair[-1])
+    yield _both(f"{loop.entries:,}" for loop in pair)
+    yield _both(_count(row.work(loop) * loop.iterations / loop.entries) for loop in pair)
+    per = [loop.cycles / row.work(loop) if loop.cycles is not None else 0.0 for loop in pair]
+    yield _both(f"{cycles:.2f}" if cycles else "?" for cycles in per)
+    yield "elem." if row.per == "element" else "iter."
+    yield relative(per[1] / per[0]) if all(per) and len(per) > 1 else ""
+    yield f"{row.cycles / 1e6:+,.1f}"
+    if not first or not second:
+        yield "only in A" if first else "only in B"
+    else:
+        yield f"{_NAMES[row.parts[0].kind]} {row.parts[0].cycles:+.2f}" if row.parts else ""
 
 
-def _largest(first: LoopRun, second: LoopRun) -> str:
-    """Return the part of the cycles per iteration that changed most, "" if none did."""
-    changes = {"predicted": (second.predicted or 0) - (first.predicted or 0)}
-    for sign, loop in ((-1, first), (1, second)):
-        for part in loop.parts:
-            changes[PARTS[part.kind]] = changes.get(PARTS[part.kind], 0.0) + sign * part.cycles
-        changes["unexplained"] = changes.get("unexplained", 0.0) + sign * (loop.unexplained or 0)
-    name = max(changes, key=lambda each: abs(changes[each]))
-    return f"{name} {changes[name]:+.2f}" if abs(changes[name]) >= 0.005 else ""
+def _both(texts: Iterable[str]) -> str:
+    """Return the texts of one or two runs, equal ones once."""
+    return " → ".join(dict.fromkeys(texts))
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"

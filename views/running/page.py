@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from incc.report.runs import LoopRun, RunReport
 from incc.report.source.demangle import short_name
 from incc.views.html import templates
 from incc.views.running.text import PARTS, header, loop_name, loop_notes, loop_table, place_of
-from incc.views.table import select
+from incc.views.table import Table, TableRow, select
 
 _WIDTH = 560
 """Pixels of the longest bar."""
@@ -30,15 +31,18 @@ class Bar(msgspec.Struct, frozen=True):
 
 def page(report: RunReport) -> str:
     """Return a self-contained page."""
-    detailed = [loop for loop in report.loops if loop.cycles is not None and loop.predicted is not None]
+    detailed = {
+        n: loop for n, loop in enumerate(report.loops) if loop.cycles is not None and loop.predicted is not None
+    }
     return templates.render(
         "running/page.html.j2",
         title="incc-run",
         heading=" ".join(report.command) or "Profiles of programs with probes",
         facts=list(header(report)),
-        table=select(loop_table(report, len(report.loops))),
+        table=select(_linked(loop_table(report, len(report.loops)), detailed)),
         loops=[
             {
+                "id": f"loop{n}",
                 "name": loop_name(loop),
                 "place": place_of(loop),
                 "bars": list(_bars(loop)),
@@ -46,10 +50,19 @@ def page(report: RunReport) -> str:
                 "notes": list(loop_notes(loop)),
                 "trips": _trips(loop),
             }
-            for loop in detailed
+            for n, loop in detailed.items()
         ],
         notes=[*report.notes, *(f"no probes: {text}" for text in report.without_probes)],
     )
+
+
+def _linked(table: Table, numbers: Container[int]) -> Table:
+    """Return the table of loops in which the names of these lead to their details."""
+    rows = []
+    for n, row in enumerate(table.rows):
+        share, name, *others = row.cells
+        rows.append(TableRow([share, replace(name, href=f"#loop{n}") if n in numbers else name, *others]))
+    return Table(table.columns, rows)
 
 
 def _bars(loop: LoopRun) -> Iterator[Bar]:

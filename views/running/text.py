@@ -83,9 +83,11 @@ def loop_table(report: RunReport, top: int) -> Table:
         number_column("share", "Share of the processor time, with called functions"),
         text_column("loop", "Function, and the loop's number in it", 40, 16, priority=2),
         text_column("place", "Place in the source", 24, 12, priority=1, keep_end=True),
-        number_column("entries", "How often the loop was entered; ↻: also from within an entry, by recursion"),
-        number_column("iterations", "Mean iterations per entry; *: the loop counts them"),
-        number_column("cycles/entry", "Mean core cycles from entry to exit", optional=True, priority=1),
+        number_column(
+            "entries", "How often the loop was entered; ↻: also from within an entry, by recursion", spare=True
+        ),
+        number_column("iterations", "Mean iterations per entry; *: the loop counts them", spare=True),
+        number_column("cycles/entry", "Mean core cycles from entry to exit", optional=True, priority=1, spare=True),
         number_column("/iteration", "Mean core cycles per iteration; ~: may be too low; ?: samples have no exit"),
         number_column("predicted", "Cycles per iteration of endless iterations with data in L1"),
         text_column("largest part", "Largest part of the difference", 24, 10, priority=0, optional=True),
@@ -141,25 +143,31 @@ def place_of(loop: LoopRun) -> str:
 def _details(loop: LoopRun, layout: Layout) -> Iterator[str]:
     for line in _wrapped(f"{loop_name(loop)} ({place_of(loop)})", layout):
         yield layout.paint(line, BOLD)
-    yield from steps(loop, layout, "  ")
+    yield from step_lines(loop, layout, "  ")
     yield from _wrapped(f"{loop.verdict[:1].upper()}{loop.verdict[1:]}.", layout, "  ")
     for note in loop_notes(loop):
         yield from _wrapped(note, layout, "  ")
 
 
-def steps(loop: LoopRun, layout: Layout, indent: str) -> Iterator[str]:
-    """Yield a line for the predicted cycles of an analysed loop, each part of the difference, and the measured ones."""
-    assert loop.cycles is not None
-    assert loop.predicted is not None
-    width = max(8, len(f"{loop.cycles:+.2f}"))
-    rows = [(f"{loop.predicted:.2f}", f"predicted for {loop.core}: endless iterations, data in L1")]
-    rows += [(f"{part.cycles:+.2f}", f"{PARTS[part.kind]}: {part.text}") for part in loop.parts]
-    if loop.unexplained is not None:
-        called = f" and calls of {', '.join(map(short_name, loop.calls[:3]))}" if loop.calls else ""
-        rows.append((f"{loop.unexplained:+.2f}", f"unexplained{called}"))
-    rows.append((f"{loop.cycles:.2f}", "measured cycles per iteration"))
+def step_lines(loop: LoopRun, layout: Layout, indent: str) -> Iterator[str]:
+    """Yield the lines of the steps from the predicted cycles of a loop to the measured ones."""
+    rows = list(steps(loop))
+    width = max(8, *(len(number) for number, _ in rows))
     for number, text in rows:
         yield from _wrapped(text, layout, f"{indent}{number:>{width}}  ", " " * (len(indent) + width + 2))
+
+
+def steps(loop: LoopRun) -> Iterator[tuple[str, str]]:
+    """Yield cycles and their meaning: the predicted ones of an analysed loop, each part, and the measured ones."""
+    assert loop.cycles is not None
+    assert loop.predicted is not None
+    yield f"{loop.predicted:.2f}", f"predicted for {loop.core}: endless iterations, data in L1"
+    for part in loop.parts:
+        yield f"{part.cycles:+.2f}", f"{PARTS[part.kind]}: {part.text}"
+    if loop.unexplained is not None:
+        called = f" and calls of {', '.join(map(short_name, loop.calls[:3]))}" if loop.calls else ""
+        yield f"{loop.unexplained:+.2f}", f"unexplained{called}"
+    yield f"{loop.cycles:.2f}", "measured cycles per iteration"
 
 
 def loop_notes(loop: LoopRun) -> Iterator[str]:
