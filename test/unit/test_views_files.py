@@ -26,8 +26,8 @@ from report_fixtures import make_report, triad_parts
 
 FOLDER = Path(incc.views.__path__[0])
 
-# Beside each other, views may use the types of reports, tables, comparisons and databases, places in reports, names, incc's
-# version, and Python.
+# Beside each other, views may use the types of reports, tables, comparisons and databases, places in reports, names,
+# incc's version, and Python.
 ALLOWED = (
     "incc.views",
     "incc.report.instructions",
