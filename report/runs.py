@@ -8,8 +8,9 @@ import msgspec
 
 from incc.frontends.kernel import SourceLocation
 
-PartKind = Literal["places", "entry", "faults", "data"]
-"""The part of the measured cycles: the places of arrays in lines and pages; the exit; page faults; data beyond L1."""
+PartKind = Literal["places", "entry", "faults", "sides", "data"]
+"""The part of the measured cycles: the places of arrays in lines and pages; the exit; page faults; the sides of
+branches; data beyond L1."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,6 +6,8 @@ Each part comes from a simulation or from the model of memory:
 - *entry*: entries with as many iterations as the loop ran are simulated one after the other. They overlap as far as the
   core looks ahead. If the number of iterations varies, or is larger than the core foresees, the exit is mispredicted.
 - *faults*: the page faults of samples, and the time of one as measured on the host.
+- *sides*: registers tell how often each way through the loop was taken; iterations on these ways are
+  simulated one after the other, evenly mixed.
 - *data*: the addresses of samples tell how much data the loop goes through; the model of memory tells what that takes.
 """
 
@@ -18,14 +20,18 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
-from incc.core.calls import OFTEN, pass_cycles
+from incc.core.calls import OFTEN, call_cycles, pass_cycles
+from incc.core.ranges import mispredictions
 from incc.core.traffic import Front
+from incc.core.ways import Ways
 from incc.report.runs import Part
-from incc.report.wording import counted
+from incc.report.wording import counted, lines_of, listed
 from incc.running.profile import LoopProfile, Sample
 
 _MOST_PLACES = 4
 """Samples whose addresses are simulated."""
+_MOST_MIXED = 20
+"""Iterations that are simulated for the ways through a loop."""
 _LEAST_PART = 0.01
 """Smaller parts of the measured cycles are not listed."""
 
@@ -49,13 +55,14 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explanation:
+def explain(result: KernelResult, profile: LoopProfile, cycles: float, ways: Ways | None = None) -> Explanation:
     """Return what explains the difference between measured and predicted cycles per iteration of a loop.
 
     Args:
         result: the analysis of the loop.
         profile: what its probes recorded.
         cycles: the measured cycles per iteration.
+        ways: the ways through the loop, if there are branches inside.
     """
     steady = float(result.cycles)
     parts: list[Part] = []
@@ -67,6 +74,9 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explan
         parts.append(Part(kind="places", cycles=with_places - steady, text=f"the addresses of {addresses}"))
     entry, text = _entry(result, profile) if profile.iterations else (0.0, "")
     parts.append(Part(kind="entry", cycles=entry, text=text))
+    possible: list[str] = []
+    if ways is not None:
+        parts += _sides(result, profile, ways, possible)
     size, levels = _data(result, profile, notes)
     if size is not None and levels:
         beyond, name = levels[0]
@@ -81,7 +91,7 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float) -> Explan
         parts=tuple(sorted(listed, key=lambda part: -abs(part.cycles))),
         unexplained=cycles - steady - explained,
         data_bytes=size,
-        possible=tuple(_evicted(levels, cycles)),
+        possible=(*possible, *_evicted(levels, cycles)),
         notes=tuple(notes),
     )
 
@@ -116,6 +126,65 @@ def _entry(result: KernelResult, profile: LoopProfile) -> tuple[float, str]:
     often = f"{mean:,.0f}" if mean >= 1000 else f"{mean:.4g}"
     text = f"{often} iterations per entry{', then a misprediction' if missed else ''}"
     return float(cycles / iterations - steady), text
+
+
+def way_shares(ways: Ways, profile: LoopProfile) -> list[float] | None:
+    """Return the share of the iterations that took each way, None if it is unknown."""
+    if not ways.complete or not profile.iterations or not profile.sides:
+        return None
+    unknown = [(set(range(len(ways.ways))), 1.0)]
+    for line, passes in profile.sides.items():
+        through = {n for n, way in enumerate(ways.ways) if line in way.path.region.lines}
+        unknown.append((through, min(max(passes / profile.iterations, 0.0), 1.0)))
+    shares: dict[int, float] = {}
+    # If all but one of some ways are known, so is that one.
+    while single := [(left, total) for left, total in unknown if len(left) == 1]:
+        ((way, *_), share) = single[0]
+        shares[way] = max(share, 0.0)
+        unknown = [(left - {way}, total - shares[way] if way in left else total) for left, total in unknown]
+    return [shares[n] for n in range(len(ways.ways))] if len(shares) == len(ways.ways) else None
+
+
+def mixed(shares: Sequence[float]) -> list[int]:
+    """Return numbers of ways in an order in which each has about its share, evenly spread."""
+
+    def counts(length: int) -> list[int]:
+        return [round(share * length) for share in shares]
+
+    def error(length: int) -> float:
+        return max(abs(count / length - share) for count, share in zip(counts(length), shares, strict=True))
+
+    best = min(range(1, _MOST_MIXED + 1), key=lambda length: round(error(length), 3))
+    return [n for _, n in sorted(((i + 0.5) / count, n) for n, count in enumerate(counts(best)) for i in range(count))]
+
+
+def _sides(result: KernelResult, profile: LoopProfile, ways: Ways, possible: list[str]) -> Iterator[Part]:
+    """Yield the difference between the ways that a loop took and the likeliest one."""
+    shares = way_shares(ways, profile)
+    if shares is None:
+        return
+    order = mixed(shares)
+    on_ways = [i for n in order for i in ways.ways[n].result.kernel.instructions]
+    try:
+        cycles, steady = (
+            call_cycles(replace(result.kernel, instructions=tuple(instructions), entry=()), result.model, []).cycles
+            for instructions in (on_ways, result.kernel.instructions * len(order))
+        )
+    except (ValueError, RuntimeError):
+        return
+    through = [
+        f"{100 * passes / profile.iterations:.0f} % through {lines_of(result.kernel, [line])} (asm {line})"
+        for line, passes in profile.sides.items()
+    ]
+    text = f"of the iterations, {listed(through)}"
+    yield Part(kind="sides", cycles=float(cycles - steady) / len(order), text=text)
+    rate = 1 - max(shares)
+    missed = mispredictions(result, ways, rate)
+    if missed is not None and missed.cycles:
+        possible.append(
+            f"mispredicted branches: {100 * rate:.0f} % of the iterations take another way than most, which is up to "
+            f"{missed.cycles:.3g} cycles per iteration if their order is random"
+        )
 
 
 def _evicted(levels: Sequence[tuple[float, str]], cycles: float) -> Iterator[str]:

@@ -17,6 +17,7 @@ from incc.running import x86
 from incc.running.edges import Edge, NoProbes, ways
 from incc.running.induction import is_unfinished, moved_register
 from incc.running.liveness import Liveness
+from incc.running.sides import Side, counted_sides
 
 
 class LoopDescription(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +31,8 @@ class LoopDescription(msgspec.Struct, frozen=True, kw_only=True):
     """The registers whose values a sample keeps, in their order."""
     counted: bool
     """The loop counts its iterations, which costs time in each."""
+    sides: tuple[Side, ...] = ()
+    """The sides of branches that the first of the registers count."""
 
 
 class Function:
@@ -100,8 +103,10 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
     numbers = [n for b in sorted(body) for n in graph.blocks[b].instructions]
     instructions = [i for n in numbers for i in function.code.get(n, ())]
     roots = dict.fromkeys(r.root for i in instructions for m in i.memory for r in (m.base, m.index) if r is not None)
+    sides = counted_sides(graph, header, body, function.code, x86.NOT_KEPT)[: x86.SIDES]
+    roots = dict.fromkeys([*[side.register for side in sides], *roots])
     registers = tuple(root for root in roots if root in x86.REGISTERS.all)[: x86.VALUES]
-    text = LoopDescription(unit=unit, kernel=kernel, registers=registers, counted=moved is None)
+    text = LoopDescription(unit=unit, kernel=kernel, registers=registers, counted=moved is None, sides=tuple(sides))
     description = x86.Description(
         symbol=f".Lincc_loop{number}",
         text=json.dumps(msgspec.to_builtins(text)).encode(),
@@ -110,6 +115,7 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
         step=moved.step if moved else 0,
         step_register=moved.step_root if moved else "",
         registers=registers,
+        side_bits=tuple(side.bits for side in sides),
     )
     last = header
     while last + 1 in body:

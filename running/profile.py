@@ -17,11 +17,11 @@ _HEADER = struct.Struct("<8s6QQ2Q3Q2Q3Q1024s")
 _PART = struct.Struct("<8s3Q")
 _THREAD = struct.Struct("<4Q64x")
 _LOOP = struct.Struct("<qQQQ96x")
-_RECORD_SIZE = 3168
-_SUMS = struct.Struct("<13Q")
-_BUCKETS, _BUCKET_COUNT = 152, 40
+_RECORD_SIZE = 3200
+_SUMS = struct.Struct("<13Q4q")
+_BUCKETS, _BUCKET_COUNT = 184, 40
 _BUCKET = struct.Struct("<3Q")
-_EXAMPLES, _EXAMPLE_COUNT = 1112, 16
+_EXAMPLES, _EXAMPLE_COUNT = 1144, 16
 _EXAMPLE = struct.Struct("<3Q8Q")
 _MODULE_PART, _THREAD_PART, _RECORDS_PART = 1, 2, 3
 _LARGEST = 1 << 31
@@ -81,6 +81,8 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Page faults within the loop."""
     fault_ticks: float
     """The ticks that these take, from the time of one as measured on the host."""
+    sides: dict[int, float]
+    """How often sides of branches ran, by the line of the assembly that counts them."""
     trips: tuple[Trips, ...]
     """By the number of iterations, ascending."""
     examples: tuple[Sample, ...]
@@ -159,6 +161,7 @@ class _Sums:
         self.entries = 0
         self.samples = self.lost = self.disturbed = self.weights = self.weight_squares = 0
         self.faults = self.nested = self.tick_squares = self.iteration_squares = 0
+        self.moved = [0] * 4
         self.buckets = [[0, 0, 0] for _ in range(_BUCKET_COUNT)]
         self.examples: list[tuple[int, ...]] = []
 
@@ -194,8 +197,9 @@ def _loops(path: str, data: bytes, fault_ticks: int) -> Iterator[LoopProfile]:
 
 def _add(to: _Sums, data: bytes, at: int) -> None:
     _, samples, lost, disturbed, weights, squares, _, faults, *high_and_low = _SUMS.unpack_from(data, at)
-    t_low, t_high, i_low, i_high, nested = high_and_low
+    t_low, t_high, i_low, i_high, nested, *moved = high_and_low
     to.nested += nested
+    to.moved = [a + b for a, b in zip(to.moved, moved, strict=True)]
     to.samples += samples
     to.lost += lost
     to.disturbed += disturbed
@@ -234,6 +238,7 @@ def _profile(path: str, loop: LoopDescription, module: str, sums: _Sums, fault_t
         ticks_error=_error(sums, ticks, sums.tick_squares, share_of_error),
         faults=sums.faults * shared,
         fault_ticks=sums.faults * shared * fault_ticks,
+        sides={side.line: moved * scale / side.step for side, moved in zip(loop.sides, sums.moved, strict=False)},
         trips=tuple(_trips(sums.buckets, scale, of_iterations, shared)),
         examples=tuple(
             Sample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)), process=path)

@@ -8,10 +8,11 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult
+from incc.core.ways import Ways
 from incc.report import types as t
 from incc.report.runs import LoopRun, RunReport, TripCount
 from incc.report.source.demangle import demangle
-from incc.running.explain import explain
+from incc.running.explain import explain, way_shares
 from incc.running.profile import LoopProfile, ProgramProfile, Trips
 from incc.running.units import StoredUnit
 
@@ -22,6 +23,8 @@ class Analysed(msgspec.Struct, frozen=True):
     result: KernelResult
     report: t.KernelReport
     core: str
+    ways: Ways | None = None
+    """The ways through a loop with branches inside."""
 
 
 LoopKey = tuple[str, str]
@@ -68,6 +71,7 @@ def _sum(one: LoopProfile, other: LoopProfile) -> LoopProfile:
         ticks_error=(one.ticks_error**2 + other.ticks_error**2) ** 0.5,
         faults=one.faults + other.faults,
         fault_ticks=one.fault_ticks + other.fault_ticks,
+        sides={line: passes + other.sides.get(line, 0.0) for line, passes in one.sides.items()},
         trips=tuple(trips[key] for key in sorted(trips)),
         examples=(*one.examples, *other.examples),
     )
@@ -200,14 +204,14 @@ def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: Analysed) -> Lo
         predicted=float(result.cycles),
         core=analysed.core,
         at_least=report.at_least,
-        possible=tuple(_possible(report)),
+        possible=tuple(_possible(report, analysed.ways is not None and way_shares(analysed.ways, profile) is not None)),
         calls=tuple(_calls(result)),
         role=report.role.name if report.role.name != "main" else "",
         verdict=report.verdict,
     )
     if run.cycles is None:
         return run
-    explanation = explain(result, profile, run.cycles)
+    explanation = explain(result, profile, run.cycles, analysed.ways)
     return replace(
         run,
         parts=explanation.parts,
@@ -224,9 +228,11 @@ def _is_short(result: KernelResult, profile: LoopProfile) -> bool:
     return len(result.kernel.instructions) * profile.iterations < 2 * window * profile.entries
 
 
-def _possible(report: t.KernelReport) -> Iterable[str]:
+def _possible(report: t.KernelReport, knows_ways: bool) -> Iterable[str]:
     """Yield the causes that may make a loop slower than predicted, as far as probes do not tell about them."""
     for cause in report.range.causes if report.range else ():
+        if cause.kind == "branches" and knows_ways:
+            continue
         if cause.kind == "branches":
             yield cause.when  # which has the cycles
         elif cause.kind in ("aliasing", "forwarding"):

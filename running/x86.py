@@ -38,6 +38,8 @@ NOT_KEPT = REGISTERS.lost_at_return | {"rax", "rdx"}
 
 VALUES = 8
 """The most registers whose values a sample keeps."""
+SIDES = 4
+"""The most of these that count sides of branches."""
 
 _PUSHED_SCRATCH, _PUSHED_RCX, _PUSHED_FLAGS, _UNFINISHED = 1, 2, 4, 8
 _RED_ZONE = 128
@@ -172,6 +174,8 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     step_register: str
     registers: tuple[str, ...]
     """The registers whose values a sample keeps, at most VALUES."""
+    side_bits: tuple[int, ...] = ()
+    """The bits that count of the first of these, which count sides of branches; at most SIDES."""
 
 
 def data(loops: Sequence[Description]) -> list[str]:
@@ -197,7 +201,8 @@ def data(loops: Sequence[Description]) -> list[str]:
             f" {NUMBERS.get(loop.step_register, _NO_REGISTER)}, {shift}",
             f".quad {inverse}",
             f".byte {', '.join(map(str, numbers))}",
-            ".fill 6, 8, 0",
+            ".fill 5, 8, 0",
+            f".byte {', '.join(map(str, (*loop.side_bits, *[0] * (8 - len(loop.side_bits)))))}",
         ]
     lines.append('.section .rodata.incc_probes, "a", @progbits')
     for loop in loops:

@@ -206,9 +206,10 @@ def _analysed(
                 notes.append(f"{stored.source or module}: its loops are not analysed: {text}")
                 continue
             of_kernel = {kernel.kernel_id: kernel for kernel in report.kernels}
-            for identity, each in zip(result.kernel_ids, result.results, strict=True):
+            ways = result.inside or [None] * len(result.results)
+            for identity, each, through in zip(result.kernel_ids, result.results, ways, strict=True):
                 if identity in kernels and identity in of_kernel:
-                    analysed[stored.key, identity] = Analysed(each, of_kernel[identity], result.model.name)
+                    analysed[stored.key, identity] = Analysed(each, of_kernel[identity], result.model.name, through)
     return units, analysed
 
 

@@ -47,6 +47,7 @@ enum {
   Buckets = 40,    ///< of the histogram: the n-th has 2^(n-1) to 2^n - 1 iterations
   Examples = 16,   ///< samples of a loop in a thread that are kept as they are
   Values = 8,      ///< registers that a sample keeps
+  Sides = 4,       ///< registers of these that count sides of branches
   AllSampled = 32, ///< the first entries of a loop in a thread, which are all samples
   Nesting = 4,     ///< samples of a loop that may run at the same time, one inside of the other
 };
@@ -78,7 +79,9 @@ struct Loop {
   uint8_t Shift;        ///< the step is Odd * 2^Shift
   uint64_t Inverse;     ///< of Odd, modulo 2^64
   uint8_t Registers[Values]; ///< the numbers of registers to note at an entry, NoRegister for none
-  uint64_t Reserved[6];
+  uint64_t Reserved[5];
+  uint8_t
+      SideBits[8]; ///< 32 or 64, of the first of Registers, which count sides of branches; then 0
 };
 _Static_assert(sizeof(struct Loop) == 128, "running/x86.py writes it");
 enum { NoRegister = 255 };
@@ -163,13 +166,14 @@ struct Record {
   uint64_t Ticks;                                  ///< the weighted sum over all buckets
   uint64_t Faults;                                 ///< the weighted sum of page faults
   unsigned __int128 TickSquares, IterationSquares; ///< sums of weight times square
-  uint64_t Nested;      ///< the weighted sum of entries within samples, by recursion
-  uint64_t Last;        ///< the number of entries for which samples stand
-  uint64_t MayBeLong;   ///< 1 if an entry was long without an apparent reason
-  uint64_t ReadsFaults; ///< how many samples still read the thread's page faults
-  uint64_t Nests;       ///< 1 if a sample began within another one
-  uint64_t Escapes;     ///< 1 if a sample began in the frame of another one, which had no exit
-  uint64_t Running;     ///< the samples that are running, if the loop is open
+  uint64_t Nested;       ///< the weighted sum of entries within samples, by recursion
+  uint64_t Moved[Sides]; ///< the weighted sums of what registers that count sides moved
+  uint64_t Last;         ///< the number of entries for which samples stand
+  uint64_t MayBeLong;    ///< 1 if an entry was long without an apparent reason
+  uint64_t ReadsFaults;  ///< how many samples still read the thread's page faults
+  uint64_t Nests;        ///< 1 if a sample began within another one
+  uint64_t Escapes;      ///< 1 if a sample began in the frame of another one, which had no exit
+  uint64_t Running;      ///< the samples that are running, if the loop is open
   struct Bucket Buckets[Buckets];
   struct Example Examples[Examples];
   struct Sample Open[Nesting]; ///< those that are running, the outermost first
@@ -585,6 +589,10 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   Record->Ticks += Weight * Ticks;
   Record->Faults += Weight * Faults;
   Record->Nested += Weight * Nested;
+  for (int I = 0; I != Sides && Loop->SideBits[I]; ++I) {
+    uint64_t Moved = Frame->Registers[Loop->Registers[I]] - Sample->At[I];
+    Record->Moved[I] += Weight * (Loop->SideBits[I] == 32 ? (uint64_t)(int32_t)Moved : Moved);
+  }
   // With recursion, the share of an entry in what it contains.
   uint64_t OwnTicks = Ticks / (Nested + 1);
   uint64_t OwnIterations = Loop->Moved == NoRegister ? Iterations / (Nested + 1) : Iterations;

@@ -17,6 +17,7 @@ from incc.frontends.asm.parse import parse
 from incc.running import x86
 from incc.running.compiling import RUNTIME
 from incc.running.edges import OUTSIDE, Edge, NoProbes, edges, ways
+from incc.running.explain import mixed
 from incc.running.frames import Frames
 from incc.running.insertion import with_probes
 from incc.running.profile import LoopProfile, ProfileError, read_profile
@@ -466,6 +467,64 @@ def test_page_faults_are_a_part_of_the_cycles(tmp_path: pathlib.Path) -> None:
     assert 0 < faults["cycles"] < loops["fill/loop1"]["cycles"]
     assert faults["text"].startswith("4,09")
     assert not [part for part in loops["refill/loop1"]["parts"] if part["kind"] == "faults"]
+
+
+SIDES = r"""
+#include <stdlib.h>
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noipa))
+#endif
+NOINLINE long chosen(const int *a, long n, int *out, int by) {
+  long k = 0;
+  for (long i = 0; i < n; ++i) if (a[i] > 0) out[k++] = a[i] / by;
+  return k;
+}
+NOINLINE int merged(const int *a, const int *b, int *out, int n) {
+  int i = 0, j = 0, k = 0;
+  while (i < n && j < n) { if (a[i] < b[j]) out[k++] = a[i++]; else out[k++] = b[j++]; }
+  return k;
+}
+static int up(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(void) {
+  enum { N = 4000 };
+  static int a[N], out[N], b[N], c[N], d[2 * N];
+  for (int i = 0; i < N; ++i) { a[i] = i % 4 ? -1 : 1 + i; b[i] = rand() % 1000; c[i] = rand() % 500; }
+  qsort(b, N, sizeof *b, up); qsort(c, N, sizeof *c, up);
+  long s = 0;
+  for (int r = 0; r < 200; ++r) s += chosen(a, N, out, 3 + r) + merged(b, c, d, N);
+  return s == 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("compiler", "function"), [("gcc", "chosen"), ("gcc", "merged"), ("clang-19", "chosen")])
+def test_sides_of_branches_are_told_apart(compiler: str, function: str, tmp_path: pathlib.Path) -> None:
+    options = ["-O2", "-g", *(["-fno-unroll-loops"] if compiler == "clang-19" else [])]
+    program = build(tmp_path, compiler, *options, source=SIDES)
+    _, _, loops = recorded(tmp_path, program)
+    (loop,) = [loop for loop in loops if loop.loop.kernel == f"{function}/loop1"]
+    # One of four elements is chosen. When all of c are merged, half of b are.
+    first, *others = [passes / loop.iterations for passes in loop.sides.values()]
+    assert first == pytest.approx(1 / 4 if function == "chosen" else 1 / 3, rel=0.05)
+    assert others == ([] if function == "chosen" else [pytest.approx(2 / 3, rel=0.05)])
+    done = run(tmp_path, "-orun.json", "--json", "--mcpu=znver4", "--", program)
+    assert done.returncode == 0
+    (reported,) = [
+        loop for loop in json.loads((tmp_path / "run.json").read_bytes())["loops"] if function in loop["kernel_id"]
+    ]
+    assert any(f"{100 * first:.0f} % of the iterations take another way" in cause for cause in reported["possible"])
+    if function == "chosen":
+        (part,) = [part for part in reported["parts"] if part["kind"] == "sides"]
+        assert part["text"].startswith("of the iterations, 25 % through line 10 (asm ")
+        assert reported["predicted"] + part["cycles"] > 0
+
+
+@pytest.mark.parametrize("shares", [[1.0], [0.25, 0.75], [1 / 3, 2 / 3], [0.0, 1.0], [0.5, 0.3, 0.2]])
+def test_ways_are_mixed_by_their_shares(shares: list[float]) -> None:
+    order = mixed(shares)
+    assert [order.count(n) / len(order) for n in range(len(shares))] == pytest.approx(shares)
 
 
 def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:

@@ -24,6 +24,7 @@ PARTS = {
     "places": "places of arrays",
     "entry": "entry and exit",
     "faults": "page faults",
+    "sides": "sides of branches",
     "data": "data beyond L1",
 }
 
