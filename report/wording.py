@@ -101,20 +101,20 @@ def places(kernel: KernelCode, indices: Iterable[int]) -> str:
     """
     chosen = list(dict.fromkeys(indices))
     lines = [kernel.instructions[i].line for i in chosen]
-    return lines_of(kernel, lines) if all(lines) else _numbers("instruction", chosen)
+    return lines_of(kernel, lines) if all(lines) else numbered("instruction", chosen)
 
 
 def lines_of(kernel: KernelCode, lines: Iterable[int]) -> str:
     """Return the places of a kernel's lines of assembly as `places` does."""
     lines = list(dict.fromkeys(lines))
     if kernel.line_names is None:
-        return _numbers("line", lines)
+        return numbered("line", lines)
     names = distinct(name for line in lines if (name := kernel.line_names.get(line)))
     own = [int(name) for name in names if name.isdecimal()]
     assembly = [line for line in lines if line not in kernel.line_names]
-    parts = [_numbers("line", own)] if own else []
+    parts = [numbered("line", own)] if own else []
     parts += [name for name in names if not name.isdecimal()]
-    parts += [_numbers("asm", assembly, "asm")] if assembly else []
+    parts += [numbered("asm", assembly, "asm")] if assembly else []
     return listed(parts)
 
 
@@ -126,7 +126,7 @@ def two_places(kernel: KernelCode, first: int, second: int) -> tuple[str, str]:
     return one, other
 
 
-def _numbers(noun: str, numbers: Sequence[int], several: str = "") -> str:
+def numbered(noun: str, numbers: Sequence[int], several: str = "") -> str:
     """Return numbers of lines or the like, as a range if there are many; `several` is the plural of the noun."""
     if len(numbers) == 1:
         return f"{noun} {numbers[0]}"

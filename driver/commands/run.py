@@ -23,8 +23,9 @@ from incc.driver.messages import run_command, say
 from incc.driver.sides.runs import TOP, check_core, read_profiles, recorded_files, report_on
 from incc.report.runs import RunReport
 from incc.support.errors import AnalysisError
+from incc.support.progress import progress_shown
 from incc.support.signals import die_by
-from incc.views.running import render
+from incc.views.running import render, render_less_work
 
 if TYPE_CHECKING:
     import argparse
@@ -55,6 +56,10 @@ COMMAND = Command(
             shared.mcpu("core of the predictions (default: the host)"),
             shared.MODEL_PATH,
             shared.top("loops", "20"),
+            Option("--decrement LOOP", "text",
+                   "run copies of the program without each part of the work of LOOP: FUNCTION[:LINE|:loopN]", ""),
+            Option("--repeat N", "count", "with --decrement: runs of each copy (default: 3)", 3),
+            Option("--limit N", "count", "with --decrement: longest run of the program in seconds (default: 60)", 60),
             Option("COMMAND…", "rest", "program with its arguments", into="command"),
         ),
     ),
@@ -94,6 +99,8 @@ def _run(options: argparse.Namespace) -> int:
             "no program; name one after --, as in: incc-run -- ./program; incc-report --probes reports on earlier runs"
         )
     check_core(options.mcpu, options.model_path)
+    if options.decrement:
+        return _decrement(options, words)
     with _folder(options.probes) as folder:
         before = set(recorded_files(folder))
         status = _execute(words, folder)
@@ -127,11 +134,38 @@ def _wait_on(number: int, frame: object) -> None:
     """Do nothing about a signal."""
 
 
+def _environment() -> dict[str, str]:
+    # The launcher hides some variables from Python (front/python.cpp).
+    return {name.removeprefix("INCC_HIDDEN_"): value for name, value in os.environ.items()}
+
+
+def _decrement(options: argparse.Namespace, words: Sequence[str]) -> int:
+    """Run the program without parts of a loop's work, and return the exit status."""
+    from incc.driver.sides.decrement import measure_decrements
+
+    if options.html or options.probes:
+        raise UsageError(f"--decrement and --{'html' if options.html else 'probes'} cannot be combined")
+    with progress_shown():
+        report = measure_decrements(
+            words,
+            _environment(),
+            options.decrement,
+            options.mcpu,
+            options.model_path,
+            max(1, options.repeat),
+            options.limit,
+        )
+    rendered = partial(render_less_work, report, options.format)
+    if options.output:
+        write_rendered(options.output, rendered)
+    else:
+        write_stream(sys.stderr, lambda width, colour: without_surrogates(rendered(width, colour)))
+    return 0
+
+
 def _execute(words: Sequence[str], folder: str) -> int:
     """Run the program and return its exit status, negative for a signal."""
-    # The launcher hides some variables from Python (front/python.cpp).
-    environment = {name.removeprefix("INCC_HIDDEN_"): value for name, value in os.environ.items()}
-    environment["INCC_PROBES"] = folder
+    environment = {**_environment(), "INCC_PROBES": folder}
     child: subprocess.Popen[bytes] | None = None
     early: list[int] = []
 

@@ -158,11 +158,11 @@ def report_on(
         )
     loops = merged(profiles)
     modules = {loop.module for loop in loops.values()}
-    units, analysed = _analysed(mcpu, model_path, modules, longest(loops, most), all_notes)
+    units, analysed = analysed_loops(mcpu, model_path, modules, longest(loops, most), all_notes)
     return run_report(profiles, analysed, units, words, status, all_notes)
 
 
-def _analysed(
+def analysed_loops(
     mcpu: str, model_path: Sequence[str], modules: set[str], wanted: set[LoopKey], notes: list[str]
 ) -> tuple[dict[str, StoredUnit], dict[LoopKey, Analysed]]:
     """Return the units in programs and libraries, and the analyses of the loops that ran."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from incc.core.analysis import KernelResult
 from incc.core.decrement import LessWork, decrements
 from incc.core.figures import DECIMALS
 from incc.frontends.kernel import KernelCode
 from incc.report import types as t
-from incc.report.wording import places
+from incc.report.wording import numbered, places
 
 _OPERAND = re.compile(r"[-+\w.$@]*\([^()]*\)(?:\{[^}]*\})?|(?:[\w:]+ )?(?:\w+ ptr )?(?:\w+:)?\[[^\]]*\](?:, #-?\w+|!)?")
 """A memory operand in AT&T's, Intel's or Arm's syntax."""
@@ -31,15 +33,24 @@ def decrement_reports(result: KernelResult) -> list[t.DecrementReport]:
     ]
 
 
-def work_text(kernel: KernelCode, work: LessWork) -> str:
-    """Return the work in words, as in “the store of (%rdi,%rax,8) (line 12)”, with what stays of it."""
-    stays = f", except {places(kernel, work.kept)}" if work.kept and work.left_out else ""
-    return f"{_all_of(kernel, work)}{stays}"
+def work_text(kernel: KernelCode, work: LessWork, lines: Mapping[int, int] = MappingProxyType({})) -> str:
+    """Return the work in words, as in “the store of (%rdi,%rax,8) (line 12)”, with what stays of it.
+
+    `lines` are those of the source by the indices of instructions, for machine code.
+    """
+
+    def where_are(instructions: Sequence[int]) -> str:
+        if lines and all(i in lines for i in instructions):
+            return numbered("line", sorted({lines[i] for i in instructions}))
+        return places(kernel, instructions)
+
+    stays = f", except {where_are(work.kept)}" if work.kept and work.left_out else ""
+    return f"{_all_of(kernel, work, where_are)}{stays}"
 
 
-def _all_of(kernel: KernelCode, work: LessWork) -> str:
+def _all_of(kernel: KernelCode, work: LessWork, where_are: Callable[[Sequence[int]], str]) -> str:
     accesses = sorted((*work.left_out, *work.kept))
-    where = places(kernel, accesses)
+    where = where_are(accesses)
     match work.kind:
         case "load" | "store":
             instruction = kernel.instructions[accesses[0]]

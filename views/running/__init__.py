@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from incc.report.decrement import LessWorkReport
 from incc.report.runs import RunReport
+
+
+def render_less_work(report: LessWorkReport, form: str, width: int, colour: bool) -> str:
+    """Return a report on variants of a program as "text" or "json"."""
+    if form == "json":
+        from incc.views.json import render as render_json
+
+        return render_json(report)
+    from incc.views.layout import Layout
+    from incc.views.running.decrement import lines
+
+    return "".join(f"{line}\n" for line in lines(report, Layout(width, colour)))
 
 
 def render(report: RunReport, form: str, width: int, colour: bool, *, top: int) -> str:
