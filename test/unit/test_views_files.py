@@ -30,6 +30,7 @@ FOLDER = Path(incc.views.__path__[0])
 # incc's version, and Python.
 ALLOWED = (
     "incc.views",
+    "incc.report.decrement",
     "incc.report.instructions",
     "incc.report.runs",
     "incc.report.source.demangle",
@@ -109,7 +110,7 @@ def test_each_view_has_a_file(view: str) -> None:
     )
     unit.kernels[0].decrements = [left_out, replace(left_out, kind="loads", text="all loads")]
     block = decode_bytes(bytes.fromhex("c5fb5804c7ebf9"), is_loop=True)
-    unit.kernels[0].quality = quality_report(analyze_kernel(block, load("skylake")))
+    unit.kernels[0].quality = quality_report(analyze_kernel(block, load("skylake")), None)
     lines_moved = t.LinesReport(read=1.0, allocate=0.0, written=0.0, passed=0.0, direct=0.0)
     level = t.DataLevel(
         name="L2",
