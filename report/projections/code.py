@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from incc import core
+from incc.core.places import BEST_PLACES
 from incc.core.prediction import predicted
 from incc.core.quality import address_arithmetic, stack_use
 from incc.frontends.isa import isa
@@ -54,7 +55,7 @@ def aligned(facts: KernelResult) -> Changed:
     if facts.simulation is None:
         raise Obstacle("not-simulated", ())
     bound = copy(facts.bound)
-    bound.line_bytes = 0
+    bound.line_bytes, bound.line_places = 0, BEST_PLACES
     bounds, run = core.bounds_and_simulation(bound)
     return Changed(cycles=predicted(bounds, run.cycles_per_iteration))
 

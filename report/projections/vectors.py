@@ -7,7 +7,7 @@ as far. It is simulated like any other loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from incc.core.quality import address_arithmetic
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Instruction, KernelCode
+from incc.frontends.kernel import Instruction, KernelCode, RegisterAccess
 from incc.models.throughput import widest_vector
 from incc.report.hints.chains import is_product, is_reduction
 from incc.report.hints.common import calls, inner_branches, written_roots
@@ -59,17 +59,29 @@ def vectorised(facts: KernelResult, elements: Elements | None) -> Changed:
     if times < 2:
         raise Obstacle("full-width", ())
     offsets = _check_streams(facts, work, elements, widths)
-    reordered = _check_dependences(facts, overhead, times)
-    of = isa(kernel.isa)
+    counting = _counting(facts, overhead)
+    earlier = _earlier_loads(facts, work)
+    if earlier and elements is not None and elements.per_iteration != 1 and not widths.packed:
+        raise Obstacle("earlier-value", sorted({i for i, _ in earlier}))
+    reordered = _check_dependences(facts, overhead, times, earlier)
+    element = 0 if widths.packed else widths.element
+    unneeded = _handing_on(facts, earlier)
+
+    def wider(i: int) -> list[Instruction]:
+        made = isa(kernel.isa).widened(kernel.instructions[i], times, element, widest)
+        if not made:
+            raise Obstacle("no-vector-form", (i,))
+        return [_moved(each, offsets.get(i, 0) * (times - 1)) for each in made]
+
     made: list[Instruction] = []
     for i, instruction in enumerate(kernel.instructions):
         if i in overhead:
-            made.append(_faster(instruction, times))
-            continue
-        wider = of.widened(instruction, times, 0 if widths.packed else widths.element, widest)
-        if not wider:
-            raise Obstacle("no-vector-form", (i,))
-        made += [_moved(each, offsets.get(i, 0) * (times - 1)) for each in wider]
+            made.append(_faster(instruction, times) if i in counting else instruction)
+        elif i not in unneeded:
+            before = {root: load for (consumer, root), load in earlier.items() if consumer == i}
+            for root, (load, distance) in before.items():
+                made += _loaded_before(wider(load), f"{root} before", distance)
+            made += [_reading(each, {root: f"{root} before" for root in before}) for each in wider(i)]
     after = analyzed(facts, laid_out(kernel, made))
     return Changed(cycles=after.cycles / times, bits=widest, reordered=tuple(reordered))
 
@@ -93,10 +105,11 @@ def arithmetic_vectorised(facts: KernelResult) -> Changed:
         raise Obstacle("no-vector-form", ())
     reordered = _check_dependences(facts, overhead, times)
     steps = {stream.instruction: stream.step or 0 for stream in facts.analysis.streams}
+    counting = _counting(facts, overhead)
     made: list[Instruction] = []
     for i, instruction in enumerate(kernel.instructions):
         if i in overhead and (instruction.affine is not None or instruction.branch or not _writes(instruction)):
-            made.append(_faster(instruction, times))
+            made.append(_faster(instruction, times) if i in counting else instruction)
             continue
         by_vectors = _by_vectors(instruction, kernel.isa, element, widest, steps.get(i, 0))
         if by_vectors is None:
@@ -171,6 +184,21 @@ def _of_parts(parts: Iterable[Instruction], whole: str) -> Iterator[Instruction]
     for part in parts:
         roots = {a.register.root for a in part.registers if a.register.root.startswith("part ")}
         yield _with_roots(part, {root: f"{whole} {root}" for root in roots})
+
+
+def _reading(instruction: Instruction, roots: Mapping[str, str]) -> Instruction:
+    """Return an instruction that reads other registers in place of some, by their roots."""
+    if not roots:
+        return instruction
+    registers: list[RegisterAccess] = []
+    for access in instruction.registers:
+        other = roots.get(access.register.root)
+        if other is None or not access.read:
+            registers.append(access)
+            continue
+        read = replace(access, register=replace(access.register, root=other), write=False)
+        registers += [read, replace(access, read=False)] if access.write else [read]
+    return replace(instruction, registers=tuple(registers))
 
 
 def _with_roots(instruction: Instruction, roots: Mapping[str, str]) -> Instruction:
@@ -291,8 +319,59 @@ def _element(facts: KernelResult) -> int:
 # --- dependences ------------------------------------------------------------------------------------------------------
 
 
-def _check_dependences(facts: KernelResult, overhead: Set[int], times: int) -> list[int]:
-    """Return the floating-point operations whose order changes. Raises Obstacle if iterations depend on each other."""
+def _earlier_loads(facts: KernelResult, work: Sequence[int]) -> Mapping[tuple[int, str], tuple[int, int]]:
+    """Return the values that instructions have from loads in earlier iterations, which vectors load again.
+
+    The keys are (instruction, root of the register that it reads), the values (load, bytes between the two elements).
+    """
+    kernel = facts.kernel
+    steps = {stream.instruction: stream.step or 0 for stream in facts.analysis.streams if not stream.store}
+    from_before = {
+        (edge.consumer, _root(facts, edge)): edge.producer
+        for edge in facts.analysis.edges
+        if edge.location >= 0 and edge.distance == 1 and edge.consumer in work and edge.producer in work
+    }
+    found: dict[tuple[int, str], tuple[int, int]] = {}
+    for (consumer, root), writer in from_before.items():
+        iterations, seen = 1, {consumer}
+        while kernel.instructions[writer].move and writer not in seen:
+            seen.add(writer)
+            source = next(a.register.root for a in kernel.instructions[writer].registers if a.read)
+            before = from_before.get((writer, source))
+            inside = [e.producer for e in facts.analysis.edges if e.consumer == writer and not e.distance]
+            iterations += before is not None
+            writer = before if before is not None else inside[-1] if inside else writer
+        instruction = kernel.instructions[writer]
+        plain = isa(kernel.isa).work_of(instruction) in ("moves", "other computation") and not instruction.arithmetic
+        if plain and instruction.memory and steps.get(writer, 0) > 0:
+            found[consumer, root] = writer, steps[writer] * iterations
+    return found
+
+
+def _handing_on(facts: KernelResult, earlier: Container[tuple[int, str]]) -> Set[int]:
+    """Return the moves that only hand loaded values to the next iteration, which loads them itself."""
+    readers = [(edge.producer, (edge.consumer, _root(facts, edge)) in earlier) for edge in facts.analysis.edges]
+    moves = {i for i, loaded_again in readers if loaded_again and facts.kernel.instructions[i].move}
+    return moves - {i for i, loaded_again in readers if not loaded_again}
+
+
+def _loaded_before(load: Sequence[Instruction], root: str, distance: int) -> list[Instruction]:
+    """Return a load of the elements that lie so many bytes before those of another, to a register with this root."""
+    own = {access.register.root for access in load[-1].registers if access.write}
+    return [_moved(_with_roots(each, dict.fromkeys(own, root)), -distance) for each in load]
+
+
+def _root(facts: KernelResult, edge: Edge) -> str:
+    return facts.bound.location_names[edge.location] if edge.location >= 0 else ""
+
+
+def _check_dependences(
+    facts: KernelResult, overhead: Set[int], times: int, earlier: Container[tuple[int, str]] = ()
+) -> list[int]:
+    """Return the floating-point operations whose order changes. Raises Obstacle if iterations depend on each other.
+
+    `earlier` are the dependences on earlier iterations that are no obstacles, as `_earlier_loads` has them.
+    """
     instructions = facts.kernel.instructions
     in_chains: set[int] = set()
     reordered: set[int] = set()
@@ -308,6 +387,8 @@ def _check_dependences(facts: KernelResult, overhead: Set[int], times: int) -> l
             raise Obstacle("recurrence", members)
         reordered.update([i for i in members if (a := instructions[i].arithmetic) is not None and a.floating])
     for edge in facts.analysis.edges:
+        if (edge.consumer, _root(facts, edge)) in earlier:
+            continue
         if edge.distance and not {edge.producer, edge.consumer} & {*overhead} and not _is_false(facts, edge):
             through = edge.location < 0
             if (through and edge.distance < times) or (not through and not {edge.producer, edge.consumer} <= in_chains):
@@ -352,10 +433,16 @@ def _counts(kernel: KernelCode, members: Iterable[int]) -> bool:
 # --- instructions -----------------------------------------------------------------------------------------------------
 
 
+def _counting(facts: KernelResult, overhead: Set[int]) -> Set[int]:
+    """Return the instructions that advance counters and addresses from one iteration to the next."""
+    members = [chain_instructions(chain) for chain in facts.analysis.chains]
+    return frozenset(i for chain in members if {*chain} <= overhead for i in chain)
+
+
 def _faster(instruction: Instruction, times: int) -> Instruction:
-    """Return an instruction that advances a register `times` as far, if it advances one."""
+    """Return an instruction that advances a register `times` as far."""
     affine = instruction.affine
-    if affine is None or affine.terms != ((affine.target, 1),):
+    if affine is None:
         return instruction
     return replace(instruction, affine=replace(affine, constant=affine.constant * times))
 

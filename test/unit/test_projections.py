@@ -85,7 +85,11 @@ def test_reductions_are_projected_and_name_the_order_that_changes() -> None:
         ("vmulsd %xmm1, %xmm0, %xmm0; vaddsd (%rsi,%rax,8), %xmm0, %xmm0", "recurrence", (0, 1)),
         ("vaddsd (%rsi,%rax,8), %xmm0, %xmm0; vmovsd %xmm0, (%rdi,%rax,8)", "recurrence", (0,)),
         ("vmulsd -8(%rdi,%rax,8), %xmm1, %xmm0; vmovsd %xmm0, (%rdi,%rax,8)", "recurrence", (0, 1)),
-        ("vmovsd (%rdi,%rax,8), %xmm1; vsubsd %xmm2, %xmm1, %xmm0; vmovapd %xmm1, %xmm2", "earlier-value", (2, 1)),
+        (
+            "vmovsd (%rdi,%rax,8), %xmm1; vmulsd %xmm1, %xmm1, %xmm0; vaddsd %xmm0, %xmm2, %xmm3; vmovapd %xmm0, %xmm2",
+            "earlier-value",
+            (3, 2),
+        ),
         ("movslq (%rdi,%rax,4), %rcx; vaddsd (%rsi,%rcx,8), %xmm0, %xmm0", "gather", (1,)),
         ("vaddsd (%rdi), %xmm0, %xmm0; addq $16, %rdi", "stride", (0,)),
         ("vaddsd (%rdi), %xmm0, %xmm0; subq $8, %rdi", "descending", (0,)),
@@ -100,6 +104,14 @@ def test_obstacles_to_vectors_are_named(body: str, kind: str, instructions: tupl
     with pytest.raises(Obstacle) as raised:
         vectorised(facts(f"{body}; {COUNT}"), None)
     assert (raised.value.kind, raised.value.instructions) == (kind, instructions)
+
+
+def test_values_that_an_earlier_iteration_loaded_are_loaded_again() -> None:
+    # What a move hands to the next iteration is in memory, one element before.
+    body = "vmovsd 8(%rdi,%rax,8), %xmm1; vsubsd %xmm2, %xmm1, %xmm0; vmovapd %xmm1, %xmm2; vmovsd %xmm0, (%rsi,%rax,8)"
+    twice = "vmovupd 8(%rdi,%rax,8), %ymm1; vmovupd (%rdi,%rax,8), %ymm2; vsubpd %ymm2, %ymm1, %ymm0"
+    again = facts(f"{twice}; vmovupd %ymm0, (%rsi,%rax,8); addq $4, %rax; cmpq %rax, %rdx")
+    assert vectorised(facts(f"{body}; {COUNT}"), None).cycles == again.cycles / 4
 
 
 def test_neighbours_in_one_iteration_are_not_iterations() -> None:
