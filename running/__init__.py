@@ -4,9 +4,9 @@ The way of the data:
 
 - `compiling` gives a compiler's command the options by which it starts incc as its assembler, and links the runtime.
 - `insertion` finds the loops in the assembly text. `edges` lists the ways into and out of each, `induction` looks for
-  the register that tells its iterations, `sides` for those that tell its ways, `liveness` for registers that are free.
-  `plan` has the result for a loop, `editing` puts the code of `x86` into the text, with the descriptions of frames in
-  `frames`.
+  the value that tells its iterations (in a register or on the `stack`), `sides` for registers that tell its ways,
+  `liveness` for registers that are free. `plan` has the result for a loop, `editing` puts the code of `x86` into the
+  text, with the descriptions of frames in `frames`.
 - `units` stores the text itself in the object, so that the program has what the report needs.
 - The runtime (`runtime/probe.c`) records, `profile` reads its files.
 - `explain` compares what a loop took with predictions, and `run_report` makes the report of it.

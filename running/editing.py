@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.asm.parse import LABEL, Assembly
@@ -90,7 +90,7 @@ class Editor:
         self.planned.append(planned)
         graph = function.graph
         behind = self._end(graph, planned.last)
-        keep = {*planned.description.registers, planned.description.moved, planned.description.step_register}
+        keep = set(planned.read)
         symbol = planned.description.symbol
         tables: set[int] = set()
         for way in planned.ways:
@@ -102,12 +102,10 @@ class Editor:
             line = behind if edge.kind == "jump" else self._place_line(graph, edge)
             place = self._place(function, edge, keep, line)
             end = self._label()
-            if way.enters:
-                code = x86.enter(symbol, place, end)
-            else:
-                code = x86.leave(symbol, place, end, way.unfinished)
+            probe = x86.enter if way.enters else x86.leave
+            code = probe(symbol, place, end, way.place)
             self._put(graph, way, code, behind)
-        if not planned.description.moved:
+        if planned.is_counted:
             self._count(function, planned, keep)
 
     def _place_line(self, graph: ControlFlow, edge: Edge) -> int:
@@ -135,20 +133,26 @@ class Editor:
         probes[:0] = code if not way.enters else ()
         probes += code if way.enters else ()
 
-    def _count(self, function: Function, planned: LoopPlan, keep: Iterable[str]) -> None:
+    def _count(self, function: Function, planned: LoopPlan, keep: set[str]) -> None:
         """Add code to a loop that counts its iterations."""
         graph, header = function.graph, planned.loop.loop.header
         line = self._line(graph.blocks[header].instructions[0]) - 1
-        place = self._place(function, Edge(OUTSIDE, header, "fall"), set(keep), line)
-        self._behind.setdefault(line, []).extend(x86.count(planned.description.symbol, place))
+        if planned.counter:
+            code = x86.count_in(planned.counter)
+        else:
+            place = self._place(function, Edge(OUTSIDE, header, "fall"), keep, line)
+            code = x86.count(planned.description.symbol, place)
+        self._behind.setdefault(line, []).extend(code)
 
-    def _place(self, function: Function, edge: Edge, keep: set[str], line: int) -> x86.Place:
+    def _place(self, function: Function, edge: Edge, keep: set[str], line: int) -> x86.ProbePlace:
         live = self._live(function, edge)
         flags = FLAGS in live
         others = [r for r in x86.NUMBERS if r != "rsp" and r not in keep and not (flags and r == "rcx")]
         # Registers that the function does not write may hold values of its callers.
-        free = [r for r in others if r not in live and r in function.liveness.written and r in x86.NOT_KEPT]
-        return x86.Place(
+        free = [
+            r for r in others if r not in live and r in function.liveness.written and r in x86.REGISTERS.lost_at_call
+        ]
+        return x86.ProbePlace(
             scratch=free[0] if free else others[0],
             scratch_is_live=not free,
             rcx_is_live="rcx" in live or "rcx" not in function.liveness.written or "rcx" in keep,

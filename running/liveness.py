@@ -20,6 +20,8 @@ class Registers(msgspec.Struct, frozen=True, kw_only=True):
     """Their roots."""
     lost_at_return: frozenset[str]
     """Those of which a caller does not need the values that they have at a return."""
+    lost_at_call: frozenset[str]
+    """Those that a call may change: these, and those with results."""
     handing_over: frozenset[str]
     """The mnemonics of instructions that enter the kernel or a debugger, which may read any register."""
 

@@ -15,9 +15,10 @@ from incc.frontends.asm.parse import Assembly
 from incc.frontends.kernel import Instruction
 from incc.running import x86
 from incc.running.edges import Edge, NoProbes, ways
-from incc.running.induction import is_unfinished, moved_register
+from incc.running.induction import Cell, LoopCode, Place, counted, induction
 from incc.running.liveness import Liveness
 from incc.running.sides import Side, counted_sides
+from incc.running.stack import Stack, stack_of
 
 
 class LoopDescription(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +62,11 @@ class Function:
         """The live registers."""
         return Liveness(self.graph, self.code, x86.REGISTERS)
 
+    @cached_property
+    def stack(self) -> Stack:
+        """The way in which it addresses its stack."""
+        return stack_of(self.graph, self.code)
+
 
 _RELATIVE = re.compile(r"^(?:bnd |notrack )?(?:j|loop|call)\w*\s+[.$]\s*(?:[-+]|$)")
 """A branch by a distance from its own place, which a probe would change."""
@@ -71,7 +77,8 @@ class Way(msgspec.Struct, frozen=True):
 
     edge: Edge
     enters: bool
-    unfinished: bool = False
+    place: int
+    """The number of the place (see `x86.Description`) that has the value which tells the iterations."""
 
 
 class LoopPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +87,12 @@ class LoopPlan(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     loop: FoundLoop
     description: x86.Description
+    read: frozenset[str]
+    """The registers that its probes read."""
+    is_counted: bool
+    """The loop counts its iterations."""
+    counter: str
+    """The register in which it does; "" for memory."""
     ways: tuple[Way, ...]
     last: int
     """The block behind which the probes of jumps are put."""
@@ -99,29 +112,64 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
     into, out = ways(graph, body)
     if not into or not out:
         raise NoProbes("it has no way in" if out else "it has no way out")
-    moved = moved_register(graph, header, body, function.code, x86.NOT_KEPT, out)
-    numbers = [n for b in sorted(body) for n in graph.blocks[b].instructions]
-    instructions = [i for n in numbers for i in function.code.get(n, ())]
+    code = LoopCode(
+        graph=graph,
+        header=header,
+        body=body,
+        code=function.code,
+        registers=x86.REGISTERS,
+        stack=function.stack,
+        into=into,
+        out=out,
+    )
+    found = induction(code)
+    counter = _free_register(function, code) if found is None else ""
+    values = found or counted(code, Cell(counter) if counter else None)
+    instructions = [i for n in code.numbers for i in function.code.get(n, ())]
     roots = dict.fromkeys(r.root for i in instructions for m in i.memory for r in (m.base, m.index) if r is not None)
-    sides = counted_sides(graph, header, body, function.code, x86.NOT_KEPT)[: x86.SIDES]
+    sides = counted_sides(graph, header, body, function.code, x86.REGISTERS.lost_at_call)[: x86.SIDES]
     roots = dict.fromkeys([*[side.register for side in sides], *roots])
     registers = tuple(root for root in roots if root in x86.REGISTERS.all)[: x86.VALUES]
-    text = LoopDescription(unit=unit, kernel=kernel, registers=registers, counted=moved is None, sides=tuple(sides))
+    text = LoopDescription(unit=unit, kernel=kernel, registers=registers, counted=found is None, sides=tuple(sides))
+    places = tuple(dict.fromkeys([Place(values.step_cell), *values.places.values()]))
     description = x86.Description(
         symbol=f".Lincc_loop{number}",
         text=json.dumps(msgspec.to_builtins(text)).encode(),
-        moved=moved.root if moved else "",
-        bits=moved.bits if moved else 64,
-        step=moved.step if moved else 0,
-        step_register=moved.step_root if moved else "",
+        bits=values.bits,
+        step=values.step,
+        step_sign=values.step_sign,
+        places=places,
         registers=registers,
         side_bits=tuple(side.bits for side in sides),
     )
     last = header
     while last + 1 in body:
         last += 1
-    probes = [Way(edge, enters=True) for edge in into]
-    for edge in out:
-        unfinished = moved is not None and is_unfinished(graph, header, body, moved.block, edge)
-        probes.append(Way(edge, enters=False, unfinished=unfinished))
-    return LoopPlan(kernel=kernel, loop=loop, description=description, ways=tuple(probes), last=last)
+    probes = [Way(edge, edge.target in body, places.index(place)) for edge, place in values.places.items()]
+    return LoopPlan(
+        kernel=kernel,
+        loop=loop,
+        description=description,
+        read=frozenset({*registers, *values.roots}),
+        is_counted=found is None,
+        counter=counter,
+        ways=tuple(probes),
+        last=last,
+    )
+
+
+def _free_register(function: Function, loop: LoopCode) -> str:
+    """Return a register that a loop can count in, "" if there is none."""
+    used: set[str] = set()
+    for number in loop.numbers:
+        if number not in function.code:
+            return ""
+        for each in function.code[number]:
+            if each.branch == "call":
+                return ""
+            used.update(a.register.root for a in each.registers)
+    for block in loop.body:
+        used |= function.liveness.at_start[block]
+    # Registers that the function does not write may hold values of its callers.
+    free = sorted(root for root in x86.REGISTERS.lost_at_call if root not in used and root in function.liveness.written)
+    return free[0] if free else ""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from incc.frontends.isa import words
+from incc.running.induction import Place
 from incc.running.liveness import Registers
 
 NUMBERS = {
@@ -25,6 +26,7 @@ NUMBERS = {
 REGISTERS = Registers(
     all=frozenset(NUMBERS) - {"rsp"},
     lost_at_return=frozenset(words("rcx rsi rdi r8 r9 r10 r11")),
+    lost_at_call=frozenset(words("rax rdx rcx rsi rdi r8 r9 r10 r11")),
     handing_over=frozenset(
         words(
             "syscall sysenter sysexit sysret sysexitq sysretq int int1 int3 into iret iretd iretq hlt ud0 ud1 ud2"
@@ -33,22 +35,19 @@ REGISTERS = Registers(
         )
     ),
 )
-NOT_KEPT = REGISTERS.lost_at_return | {"rax", "rdx"}
-"""The registers that a call may change."""
-
 VALUES = 8
 """The most registers whose values a sample keeps."""
 SIDES = 4
 """The most of these that count sides of branches."""
 
-_PUSHED_SCRATCH, _PUSHED_RCX, _PUSHED_FLAGS, _UNFINISHED = 1, 2, 4, 8
+_PUSHED_SCRATCH, _PUSHED_RCX, _PUSHED_FLAGS, _PLACE = 1, 2, 4, 8
 _RED_ZONE = 128
 _LINE = 64
 """Bytes of a line of the caches."""
 _NO_REGISTER = 255
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class ProbePlace(msgspec.Struct, frozen=True, kw_only=True):
     """The facts about the place of a probe."""
 
     scratch: str
@@ -61,33 +60,45 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """The directives there describe where the frame begins by the stack pointer."""
 
 
-def enter(loop: str, place: Place, end: str) -> list[str]:
-    """Return the probe at an entry of a loop: `loop` is the loop's symbol, `end` a new label."""
+def enter(loop: str, place: ProbePlace, end: str, value: int) -> list[str]:
+    """Return the probe at an entry of a loop.
+
+    Args:
+        loop: the loop's symbol.
+        place: the facts about the place.
+        end: a new label.
+        value: the number of the place that has the value which tells the iterations.
+    """
     if place.flags_are_live:
         # Without flags, only zero can be told apart: at the sample after it, the runtime has set a new count.
         step = ["movq (%{r}), %rcx", "leaq 1(%rcx), %rcx", "movq %rcx, (%{r})", "jrcxz {sample}", "jmp {end}"]
     else:
         step = ["incq (%{r})", "js {end}"]
-    return _probe("incc_probe_enter", loop, place, step, end, 0)
+    return _probe("incc_probe_enter", loop, place, step, end, value * _PLACE)
 
 
-def leave(loop: str, place: Place, end: str, unfinished: bool) -> list[str]:
-    """Return the probe at an exit of a loop. `unfinished`: see `incc.running.induction.is_unfinished`."""
+def leave(loop: str, place: ProbePlace, end: str, value: int) -> list[str]:
+    """Return the probe at an exit of a loop, with the arguments of `enter`."""
     if place.flags_are_live:
         step = ["movq 8(%{r}), %rcx", "notq %rcx", "leaq {depth}+1(%rsp,%rcx), %rcx", "jrcxz {sample}", "jmp {end}"]
     else:
         # The sixth word is for probes that have pushed their scratch register.
         step = [f"cmpq %rsp, {40 if place.scratch_is_live else 8}(%{{r}})", "jne {end}"]
-    return _probe("incc_probe_leave", loop, place, step, end, _UNFINISHED if unfinished else 0)
+    return _probe("incc_probe_leave", loop, place, step, end, value * _PLACE)
 
 
-def count(loop: str, place: Place) -> list[str]:
-    """Return the code that counts an iteration."""
+def count(loop: str, place: ProbePlace) -> list[str]:
+    """Return the code that counts an iteration in memory."""
     step = ["movq 16(%{r}), %rcx", "leaq 1(%rcx), %rcx", "movq %rcx, 16(%{r})"] if place.flags_are_live else []
     return _probe("", loop, place, step or ["incq 16(%{r})"], "", 0)
 
 
-def _probe(function: str, loop: str, place: Place, step: Sequence[str], end: str, bits: int) -> list[str]:
+def count_in(register: str) -> list[str]:
+    """Return the code that counts an iteration in a register."""
+    return [f"leaq 1(%{register}), %{register}"]
+
+
+def _probe(function: str, loop: str, place: ProbePlace, step: Sequence[str], end: str, bits: int) -> list[str]:
     """Return a probe that calls a function of the runtime unless `step` jumps to the end."""
     uses_rcx = place.flags_are_live
     pushes_rcx = uses_rcx and place.rcx_is_live
@@ -167,15 +178,30 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     symbol: str
     text: bytes
     """The description for readers of the file."""
-    moved: str
-    """The register that each iteration moves, "" for a loop that counts its iterations."""
     bits: int
+    """See `incc.running.induction.Induction`."""
     step: int
-    step_register: str
+    step_sign: int
+    places: tuple[Place, ...]
+    """The places of values that tell the iterations; the first has the step, if that is no constant."""
     registers: tuple[str, ...]
     """The registers whose values a sample keeps, at most VALUES."""
     side_bits: tuple[int, ...] = ()
     """The bits that count of the first of these, which count sides of branches; at most SIDES."""
+
+
+_PLACE_SIZE = 24
+"""Bytes of a place."""
+
+
+def _place(place: Place) -> list[str]:
+    cell = place.cell
+    register = NUMBERS[cell.root] if cell is not None else _NO_REGISTER
+    return [
+        f".quad {place.offset}",
+        f".long {cell.displacement if cell is not None else 0}, {place.rounds}",
+        f".byte {register}, {int(cell is not None and cell.is_variable)}, 0, 0, 0, 0, 0, 0",
+    ]
 
 
 def data(loops: Sequence[Description]) -> list[str]:
@@ -189,7 +215,7 @@ def data(loops: Sequence[Description]) -> list[str]:
     lines = ['.section incc_probes, "aw", @progbits', ".balign 8"]
     for loop in loops:
         shift = (loop.step & -loop.step).bit_length() - 1 if loop.step else 0
-        inverse = pow(loop.step >> shift, -1, 1 << 64) if loop.step else 1
+        inverse = pow(loop.step >> shift, -1, 1 << 64) if loop.step else 0
         numbers = [NUMBERS[name] for name in loop.registers]
         numbers += [_NO_REGISTER] * (VALUES - len(numbers))
         lines += [
@@ -197,19 +223,21 @@ def data(loops: Sequence[Description]) -> list[str]:
             # The count of a loop that is not recorded: half of the smallest number.
             f".quad {-(1 << 62)}, 0, 0, 0, 0, 0, {loop.symbol}_text",
             f".long {len(loop.text)}",
-            f".byte {NUMBERS.get(loop.moved, _NO_REGISTER)}, {loop.bits},"
-            f" {NUMBERS.get(loop.step_register, _NO_REGISTER)}, {shift}",
+            f".byte {loop.bits}, {loop.step_sign}, {shift}, 0",
             f".quad {inverse}",
             f".byte {', '.join(map(str, numbers))}",
-            ".fill 5, 8, 0",
+            f".quad {loop.symbol}_places, 0, 0, 0, 0",
             f".byte {', '.join(map(str, (*loop.side_bits, *[0] * (8 - len(loop.side_bits)))))}",
         ]
     lines.append('.section .rodata.incc_probes, "a", @progbits')
+    size = 0
     for loop in loops:
-        lines += [f"{loop.symbol}_text:", f".byte {', '.join(map(str, loop.text))}"]
+        lines += [f"{loop.symbol}_text:", f".byte {', '.join(map(str, loop.text))}", f"{loop.symbol}_places:"]
+        lines += [line for place in loop.places for line in _place(place)]
+        size += len(loop.text) + len(loop.places) * _PLACE_SIZE
     return [
         *lines,
-        f".zero {-sum(len(loop.text) for loop in loops) % _LINE}",
+        f".zero {-size % _LINE}",
         '.section .tbss.incc_probe_distance, "awTG", @nobits, incc_probe_distance, comdat',
         ".weak incc_probe_distance",
         ".hidden incc_probe_distance",

@@ -63,6 +63,18 @@ static const uint64_t LargestFile = 1ull << 30;
 
 //===--- What probes and this file share ------------------------------------===//
 
+enum { NoRegister = 255 };
+
+/// Where a probe finds the value that tells the iterations.
+struct Place {
+  int64_t Offset; ///< from the value at the start of the iteration
+  int32_t Displacement;
+  int32_t Rounds;   ///< iterations to add
+  uint8_t Register; ///< its number, NoRegister for Counted
+  uint8_t IsMemory; ///< 1 if it is at Displacement from the address in the register
+  uint8_t Unused[6];
+} __attribute__((packed));
+
 /// A loop. Each thread has a copy, of which only the first six fields are used.
 struct Loop {
   int64_t Count;    ///< entries until the next sample, negative
@@ -73,18 +85,18 @@ struct Loop {
   uint64_t OpenPushed;   ///< the same for a probe that has pushed its scratch register
   const char *Text;      ///< the description, for readers of the file
   uint32_t TextSize;
-  uint8_t Moved;        ///< number of the register that each iteration moves, NoRegister for none
-  uint8_t Bits;         ///< 32 or 64, of Moved that count
-  uint8_t StepRegister; ///< number of the register that is added to Moved, or NoRegister
-  uint8_t Shift;        ///< the step is Odd * 2^Shift
-  uint64_t Inverse;     ///< of Odd, modulo 2^64
+  uint8_t Bits;              ///< 32 or 64, of the value that each iteration moves
+  int8_t StepSign;           ///< -1 if the step is subtracted
+  uint8_t Shift;             ///< the step is Odd * 2^Shift
+  uint64_t Inverse;          ///< of Odd, modulo 2^64; 0 if the first of Places has the step
   uint8_t Registers[Values]; ///< the numbers of registers to note at an entry, NoRegister for none
-  uint64_t Reserved[5];
+  const struct Place *Places;
+  uint64_t Reserved[4];
   uint8_t
       SideBits[8]; ///< 32 or 64, of the first of Registers, which count sides of branches; then 0
 };
-_Static_assert(sizeof(struct Loop) == 128, "running/x86.py writes it");
-enum { NoRegister = 255 };
+_Static_assert(sizeof(struct Loop) == 128 && sizeof(struct Place) == 24,
+               "running/x86.py writes them");
 
 extern struct Loop __start_incc_probes[] HIDDEN;
 extern struct Loop __stop_incc_probes[] HIDDEN;
@@ -98,7 +110,7 @@ struct Frame {
   uint64_t
       Pushed[]; ///< the flags, the scratch register, and rcx, as far as there are bits for them
 };
-enum { PushedScratch = 1, PushedRcx = 2, PushedFlags = 4, Unfinished = 8, RedZone = 128 };
+enum { PushedScratch = 1, PushedRcx = 2, PushedFlags = 4, PlaceShift = 3, RedZone = 128 };
 
 /// The distance from a loop to the thread's copy, 0 before the first probe of the thread. Objects
 /// with probes define it as well, so that they can be linked without this file.
@@ -148,7 +160,7 @@ struct Example {
 struct Sample {
   uint64_t Stack;   ///< the stack pointer of its frame
   uint64_t Entries; ///< of the loop up to this one
-  uint64_t Weight, Start, MovedFrom, Step, CountedFrom;
+  uint64_t Weight, Start, MovedFrom, Step, RoundsFrom;
   uint64_t Timed;                 ///< 1 if the two clocks were read
   uint64_t Clock, ProcessorClock; ///< nanoseconds, at the entry
   uint64_t ReadsFaults;           ///< 1 if the thread's page faults were read
@@ -425,6 +437,21 @@ static void drop(struct Record *Record, const struct Sample *Sample, uint64_t *R
   ++*Reason;
 }
 
+static const struct Place *placeOf(const struct Loop *Loop, const struct Frame *Frame) {
+  return Loop->Places + (Frame->Bits >> PlaceShift);
+}
+
+static uint64_t valueAt(const struct Place *Place, const struct Loop *Loop, const struct Loop *Copy,
+                        const struct Frame *Frame) {
+  if (Place->Register == NoRegister)
+    return Copy->Counted;
+  uint64_t Value = Frame->Registers[Place->Register];
+  if (!Place->IsMemory)
+    return Value;
+  const char *Address = (const char *)Value + Place->Displacement;
+  return Loop->Bits == 32 ? *(const uint32_t *)Address : *(const uint64_t *)Address;
+}
+
 HIDDEN void incc_probe_entered(struct Frame *Frame) {
   struct Loop *Copy = Frame->Loop;
   if (isStranger(Copy))
@@ -479,13 +506,13 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
   Sample->Weight = Entries - Record->Last;
   Record->Last = Entries;
   const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
-  if (Loop->Moved != NoRegister)
-    Sample->MovedFrom = Frame->Registers[Loop->Moved];
-  if (Loop->StepRegister != NoRegister)
-    Sample->Step = Frame->Registers[Loop->StepRegister];
+  const struct Place *Place = placeOf(Loop, Frame);
+  Sample->MovedFrom = valueAt(Place, Loop, Copy, Frame) - (uint64_t)Place->Offset;
+  Sample->RoundsFrom = (uint64_t)Place->Rounds;
+  if (!Loop->Inverse)
+    Sample->Step = valueAt(Loop->Places, Loop, Copy, Frame) * (uint64_t)Loop->StepSign;
   for (int I = 0; I != Values && Loop->Registers[I] != NoRegister; ++I)
     Sample->At[I] = Frame->Registers[Loop->Registers[I]];
-  Sample->CountedFrom = Copy->Counted;
   setOpen(Copy, Stack);
   Sample->Timed = isTimed(Record);
   if (Sample->Timed) {
@@ -499,25 +526,30 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
   Sample->Start = now();
 }
 
+/// Returns the step that is in a register or variable, as far as it has the bits that count.
+static int64_t stepOf(const struct Loop *Loop, const struct Sample *Sample) {
+  return Loop->Bits == 32 ? (int32_t)Sample->Step : (int64_t)Sample->Step;
+}
+
 static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
                            const struct Sample *Sample, const struct Frame *Frame) {
-  if (Loop->Moved == NoRegister)
-    return Copy->Counted - Sample->CountedFrom;
-  uint64_t Distance = Frame->Registers[Loop->Moved] - Sample->MovedFrom;
-  if (Loop->StepRegister != NoRegister) {
-    uint64_t Step = Sample->Step;
-    if ((int64_t)Step < 0)
-      Step = -Step, Distance = -Distance;
-    Distance /= Step;
-  } else {
-    // The step divides the distance, so its odd part is divided by as by any inverse. The sign of
-    // the step is in the inverse. With 32 bits, only the lower bits of the quotient are right.
+  const struct Place *Place = placeOf(Loop, Frame);
+  uint64_t Distance =
+      valueAt(Place, Loop, Copy, Frame) - (uint64_t)Place->Offset - Sample->MovedFrom;
+  int64_t Step = stepOf(Loop, Sample);
+  // The step divides the distance, so its odd part is divided by as by any inverse. The sign of the
+  // step is in the inverse. With 32 bits, only the lower bits of the quotient are right.
+  if (Loop->Inverse)
     Distance *= Loop->Inverse;
-    if (Loop->Bits == 32)
-      Distance = (uint32_t)Distance;
+  else if (Step < 0)
+    Distance = -Distance;
+  if (Loop->Bits == 32)
+    Distance = (uint32_t)Distance;
+  if (Loop->Inverse)
     Distance >>= Loop->Shift;
-  }
-  return Distance + ((Frame->Bits & Unfinished) != 0);
+  else
+    Distance /= (uint64_t)(Step < 0 ? -Step : Step);
+  return Distance + Sample->RoundsFrom + (uint64_t)Place->Rounds;
 }
 
 /// Returns the ticks between an entry and its exit during which this thread did not run.
@@ -563,7 +595,7 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   // If there were entries since, and not from within this one, it had no exit. A step of 0 does not
   // tell the iterations.
   if ((Nested && (!Record->Nests || Record->Escapes)) ||
-      (Loop->StepRegister != NoRegister && Sample->Step == 0)) {
+      (!Loop->Inverse && !stepOf(Loop, Sample))) {
     drop(Record, Sample, &Record->Lost);
     end(Own);
     return;
@@ -595,7 +627,8 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   }
   // With recursion, the share of an entry in what it contains.
   uint64_t OwnTicks = Ticks / (Nested + 1);
-  uint64_t OwnIterations = Loop->Moved == NoRegister ? Iterations / (Nested + 1) : Iterations;
+  uint64_t OwnIterations =
+      placeOf(Loop, Frame)->Register == NoRegister ? Iterations / (Nested + 1) : Iterations;
   Record->TickSquares += (unsigned __int128)(OwnTicks * Weight) * OwnTicks;
   Record->IterationSquares += (unsigned __int128)(OwnIterations * Weight) * OwnIterations;
   int Number = OwnIterations ? 64 - __builtin_clzll(OwnIterations) : 0;
@@ -662,10 +695,10 @@ __asm__(".pushsection incc_probes, \"aw\", @progbits\n"
         "incc_probe_own:\n"
         ".quad 0, 0, 0, 0, 0, 0, 0\n"
         ".long 0\n"
-        ".byte 255, 64, 255, 0\n"
+        ".byte 64, 1, 0, 0\n"
         ".quad 1\n"
         ".fill 8, 1, 255\n"
-        ".fill 6, 8, 0\n"
+        ".quad incc_probe_own_place, 0, 0, 0, 0, 0\n"
         ".popsection\n"
         ".pushsection .tbss.incc_probe_distance, \"awTG\", @nobits, incc_probe_distance, comdat\n"
         ".weak incc_probe_distance\n"
@@ -674,6 +707,9 @@ __asm__(".pushsection incc_probes, \"aw\", @progbits\n"
         ".size incc_probe_distance, 8\n"
         ".balign 8\n"
         "incc_probe_distance: .zero 8\n"
+        ".popsection\n"
+        ".pushsection .rodata\n"
+        "incc_probe_own_place: .quad 0, 0, 255\n"
         ".popsection\n");
 extern struct Loop incc_probe_own HIDDEN;
 

@@ -13,6 +13,7 @@ typedef unsigned long u64; typedef unsigned u32; typedef unsigned char u8;
 #endif
 static u64 A[64]; static u32 B[64]; static u8 C[64]; static double D[64];
 static long Fuel;
+NOINLINE static void add(u64 *to, u64 what) { *to += what; }
 """
 
 MAIN = r"""
@@ -92,7 +93,7 @@ class _Function:
             body += f"if ({self.test()}) goto end;\n"
         self.walking.pop()
         fuel = "if (--Fuel < 0) return v0;\n"
-        kind = r.randrange(7)
+        kind = r.randrange(16)
         if kind == 0:
             return f"for (u64 {i} = 0; {i} < {count}; ++{i}) {{\n{body}}}\n"
         if kind == 1:
@@ -105,7 +106,31 @@ class _Function:
             return f"{{ u64 {i} = {self.value(1)}; while ({self.test()}) {{ {fuel}{i} = {i} * 5 + 1;\n{body}}} }}\n"
         if kind == 5:
             return f"for (u64 *p = A, {i} = 0; p < A + 64; p += {r.choice(list('138'))}, {i} ^= *A) {{\n{body}}}\n"
-        return f"{{ u64 {i} = {count}; for (;;) {{ {fuel}if ({i}-- == 0) break;\n{body}}} }}\n"
+        if kind == 6:
+            return f"{{ u64 {i} = {count}; for (;;) {{ {fuel}if ({i}-- == 0) break;\n{body}}} }}\n"
+        if kind == 7:
+            exits = f"if ({self.test()}) break;\n{i} += 3;\nif ({i} > 99) break;\n"
+            return f"{{ u64 {i} = 0; for (;;) {{ {fuel}{exits}{body}if ({self.test()}) break;\n}} }}\n"
+        if kind == 8:
+            ways = f"if ({self.test()}) ++{i}; else --e;\n"
+            return f"{{ u64 {i} = 0, e = {count}; while ({i} < e) {{ {fuel}{ways}{body}}} }}\n"
+        if kind == 9:
+            return f"for (long {i} = {count}; {i} >= 0; {i} -= {r.randint(1, 9)}) {{\n{body}}}\n"
+        if kind == 10:
+            size, start = r.choice([("u8", 200), ("u32", (1 << 32) - 20), ("u64", -20)])
+            return f"for ({size} {i} = {start}; {i} != 30; ++{i}) {{\n{body}}}\n"
+        if kind == 11:
+            step = f"(int)({self.value(1)} & 7) + 1"
+            return f"for (int {i} = 90, s = {step}; {i} > 0; {i} -= s) {{\n{body}}}\n"
+        if kind == 12:
+            changed = f"if ({self.test()}) add(&{i}, {self.value(1)} & 3);\n"
+            return f"for (u64 {i} = 0; {i} < 60; ++{i}) {{\n{changed}{body}}}\n"
+        if kind == 13:
+            inside = f"if ({self.test()}) {i} += 2; else {i} += 2;\nmiddle_{i}:;\n{body}"
+            return f"{{ u64 {i} = 0; if ({self.test()}) goto middle_{i};\nwhile ({i} < 50) {{ {fuel}{inside}}} }}\n"
+        if kind == 14:
+            return f"for (local[2] = 0; local[2] < 40; local[2] += 2) {{ {fuel}u64 {i} = local[2];\n{body}}}\n"
+        return f"for (u32 {i} = 0; {i} < {r.choice([7, 60])}u << 24; {i} += 1u << 24) {{\n{body}}}\n"
 
     def statement(self, depth: int) -> str:
         r = self.random

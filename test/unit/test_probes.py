@@ -80,12 +80,10 @@ def test_the_loop_itself_does_not_change() -> None:
 
 @pytest.mark.parametrize("step", [1, -1, 8, -8, 24, -24, 7, 1 << 40, -(1 << 31)])
 def test_the_inverse_divides_by_the_step(step: int) -> None:
-    description = x86.Description(
-        symbol=".Lx", text=b"{}", moved="rax", bits=64, step=step, step_register="", registers=()
-    )
+    description = x86.Description(symbol=".Lx", text=b"{}", bits=64, step=step, step_sign=1, places=(), registers=())
     lines = x86.data([description])
     at = lines.index(".Lx:")
-    shift = int(lines[at + 3].split(",")[3])
+    shift = int(lines[at + 3].split(",")[2])
     inverse = int(lines[at + 4].removeprefix(".quad "))
     for iterations in (0, 1, 5, 123_456):
         assert (iterations * step * inverse % (1 << 64)) >> shift == iterations

@@ -10,6 +10,8 @@ import pathlib
 import subprocess
 from collections.abc import Sequence
 
+import msgspec
+
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.loops import analysed_loops, lines_of
 from incc.frontends.asm.parse import parse
@@ -40,12 +42,16 @@ __attribute__((destructor)) static void finish(void) {
 """
 
 
-class Passes:
-    """How often a loop was entered, and its first block executed."""
+class Passes(msgspec.Struct):
+    """How often a loop was entered, and how many iterations it ran.
 
-    def __init__(self, entries: int, rounds: int) -> None:
-        self.entries = entries
-        self.rounds = rounds
+    The iteration that leaves the loop counts, unless it leaves from the first of several blocks.
+    """
+
+    entries: int
+    iterations: int
+    is_complete: bool
+    """False if the trace has not seen each exit: control went to another function, and has not come back."""
 
 
 def traced(text: str, folder: pathlib.Path, linked: Sequence[str] = ()) -> dict[str, Passes]:
@@ -91,6 +97,11 @@ def traced(text: str, folder: pathlib.Path, linked: Sequence[str] = ()) -> dict[
             kernel = names.get((lines_of(assembly.statements, numbers), found.shape), "")
             header = first[number] + 1 + found.loop.header
             entries = sum(count for source, target, count in counts if target in body and source not in body)
-            rounds = sum(count for _, target, count in counts if target == header)
-            passes[kernel] = Passes(entries, rounds)
+            again = sum(count for source, target, count in counts if target == header and source in body)
+            left = {
+                block: sum(count for source, target, count in counts if source == block and target not in body)
+                for block in body
+            }
+            last = sum(left.values()) - (left[header] if len(body) > 1 else 0)
+            passes[kernel] = Passes(entries, again + last, sum(left.values()) == entries)
     return passes

@@ -180,7 +180,7 @@ def loop_notes(loop: LoopRun) -> Iterator[str]:
     if loop.at_least:
         yield "The prediction is a lower bound: some of the loop's work is not counted."
     if loop.counted:
-        yield "The loop counts its iterations itself (*), which slows it down: no register tells their number."
+        yield "The loop counts its iterations itself (*), which slows it down: no value in it tells their number."
     if loop.is_short:
         yield "The measured cycles may be too low (~): the core looks ahead beyond an entry, so that entries overlap."
     if loop.lost:
