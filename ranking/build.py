@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
 from incc.ranking.hot.records import Told
-from incc.ranking.kernels import Origin, Seen, expected, loops_of, unweighted
+from incc.ranking.kernels import OUT_OF_REACH, Origin, Seen, expected, loops_of, projection_of, unweighted
 from incc.ranking.read import ReadReports
 from incc.report import types as t
 from incc.report.parts.roofline import kernel_roofline
@@ -32,7 +32,7 @@ RANKING_VERSION: Literal["1.0"] = "1.0"
 MEMBERS = 20
 """The most kernels of a row that are listed one by one."""
 
-SORTS = ("worth", "weight", "headroom", "cycles", "place", "name")
+SORTS = ("worth", "weight", "headroom", "projection", "cycles", "place", "name")
 GROUPS = ("file", "function", "bottleneck", "hint")
 
 
@@ -173,9 +173,18 @@ def _ranked(
         stale=sorted(build.stale, key=lambda s: s.report),
         stale_shown=settings.stale,
         unread=build.unread,
-        notes=build.notes,
+        notes=[*build.notes, *_without_projections(settings, shown)],
     )
     return ranking, rows
+
+
+def _without_projections(settings: Asked, rows: Sequence[r.RankingRow]) -> Iterator[str]:
+    """Yield a note if rows are to be sorted by projections, and no report has any."""
+    if settings.sort == "projection" and rows and not any(row.projection for row in rows):
+        yield (
+            "No projection saves anything, or the reports have none; builds have them with "
+            "INCC_OPTIONS=--analyze-quality-view."
+        )
 
 
 def _selected(rows: _Rows, settings: Asked, weighed: bool, whole: float) -> _Rows:
@@ -277,6 +286,7 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         headroom=max(compared, key=lambda headroom: headroom.gained),
         spare=seen.spare,
         saving=saving,
+        projection=projection_of(kernel),
         weight=_weight(members, saving.share, whole) if hot else None,
         run=_longest_run(members),
         copies=len(members),
@@ -403,6 +413,9 @@ def _order(sort: str, hot: bool) -> Callable[[r.RankingRow], Any]:
                 return (-share, *last)
             case "headroom":
                 return (-row.headroom.share, *last)
+            case "projection":
+                saved = row.projection.share if row.projection else 0.0
+                return (-saved * share if hot else (row.role in OUT_OF_REACH, -saved), *last)
             case "cycles":
                 return (-row.cycles, *last)
             case "place":

@@ -238,6 +238,16 @@ def saving_of(kernel: t.KernelReport, trials: dict[str, tuple[float, tuple[str, 
     return r.Saving(share=0.0, by="", text="")
 
 
+def projection_of(kernel: t.KernelReport) -> r.Projected | None:
+    """Return the change to a kernel's code that saves most; None if there is none that saves anything."""
+    made = [each for each in kernel.quality.projections if each.cycles is not None] if kernel.quality else []
+    best = max(made, key=lambda each: each.gained, default=None)
+    if best is None or best.cycles is None or best.gained < WORTH_SAYING * kernel.cycles or not kernel.cycles:
+        return None
+    share = round(min(best.gained / kernel.cycles, 1.0), 6)
+    return r.Projected(change=best.change, cycles=best.cycles, share=share, text=best.text)
+
+
 _ASSUMED = 0.5
 """The share of a loop's time that a remedy of unknown effect is taken to save, for the order of rows only."""
 

@@ -11,7 +11,7 @@ import msgspec
 
 from incc.frontends.kernel import SourceLocation
 from incc.report.runs import LoopRun
-from incc.report.types import CeilingsReport, RooflineReport, Tool
+from incc.report.types import CeilingsReport, ProjectionName, RooflineReport, Tool
 from incc.support.quantities import Amount, Count, Positive, Share
 
 
@@ -45,6 +45,18 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     """The change of the core as in the report's what_ifs, the bound, or the flags."""
     text: str
     """The change in words."""
+
+
+class Projected(msgspec.Struct, frozen=True, kw_only=True):
+    """The change to a kernel's code that saves most of its cycles, by a simulation (docs/quality.md)."""
+
+    change: ProjectionName
+    cycles: Amount
+    """Cycles for the work of an iteration as it is."""
+    share: Share
+    """The saved share of the prediction."""
+    text: str
+    """The condition of the change; empty if there is none."""
 
 
 class Saving(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +166,8 @@ class RankingRow(msgspec.Struct, kw_only=True):
     """The share of the cycles above the second largest of the bounds of ports and units, of the front end and
     retirement, and of chains. No change of the core saves more: it leaves two of these as they are."""
     saving: Saving
+    projection: Projected | None = None
+    """The change to the code that saves most; null if none saves anything, or the report has no projections."""
     weight: Weight | None
     """Null without profiles, and where they have nothing of the kernel."""
     run: LoopRun | None = None

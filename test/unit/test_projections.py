@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from test_quality import loop
 
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.core.elements import Elements
+from incc.driver.commands import mca
+from incc.driver.commands import report as ranked
 from incc.frontends.isa import isa
 from incc.models.loading import load
 from incc.report.projections import projections
@@ -187,3 +191,23 @@ def test_reports_have_every_projection_or_the_reason() -> None:
     gather = projections(facts(f"movslq (%rdi,%rax,4), %rcx; vaddsd (%rsi,%rcx,8), %xmm0, %xmm0; {COUNT}"), None)
     assert gather[0].applies
     assert gather[0].text.endswith("(line 3)")
+
+
+def test_rankings_sort_by_what_projections_save(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recurrence = f"vdivsd %xmm0, %xmm1, %xmm0; vaddsd (%rsi,%rax,8), %xmm0, %xmm0; {COUNT}"
+    text = "".join(
+        f"\t.type {name}, @function\n{name}:\n.L{n}:\n\t{body.replace(';', chr(10))}\n\tjne .L{n}\n\tret\n"
+        for n, (name, body) in enumerate({"recurrence": recurrence, "dot": DOT}.items())
+    )
+    (tmp_path / "loops.s").write_text(text)
+    names = {}
+    for view in ("quality", "compact"):
+        report = str(tmp_path / f"{view}.json")
+        options = ["-mcpu=skylake", "--auto", f"--views={view}", "--json", "-o", report]
+        assert mca.main([*options, str(tmp_path / "loops.s")]) == 0
+        assert ranked.main(["--sort=projection", "--json", report]) == 0
+        ranking = json.loads(capsys.readouterr().out)
+        names[view] = [(row["name"], row["projection"] and row["projection"]["change"]) for row in ranking["rows"]]
+        assert any("analyze-quality-view" in note for note in ranking["notes"]) is (view == "compact")
+    assert names["quality"] == [("dot", "vectorised"), ("recurrence", None)]
+    assert {change for _, change in names["compact"]} == {None}

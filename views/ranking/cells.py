@@ -14,6 +14,7 @@ from incc.views.running.text import DETAILED, iterations, measured
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
 from incc.views.text.memory import level_cycles
 from incc.views.text.overview import LEVELS, VECTORS
+from incc.views.text.quality import CHANGES
 
 MOST_NAMED = 5
 """Files that a sentence names; more are counted."""
@@ -52,6 +53,7 @@ COLUMNS = (
     ),
     _ROOM,
     text_column("If", "Change that gives the headroom", 18, 14, priority=2, optional=True, spare=True),
+    text_column("Projected", "Change to the code that saves most, and its speedup", 22, 12, priority=4, optional=True),
     text_column("Bound by", "Resource that limits the loop", 11, 10, priority=8, optional=True),
     VECTORS,
     number_column("Copies", "Copies of the loop in the build", spare=True, optional=True, priority=4),
@@ -90,6 +92,7 @@ def rows_table(ranking: r.Ranking, layout: Layout, top: int = 0, fails: Mapping[
                     *(_level_cell(row, level) for level in LEVELS),
                     Cell(text=headroom(row.headroom.share), key=row.headroom.share),
                     Cell(text=without(row)),
+                    _projection_cell(row),
                     Cell(text=row.limit),
                     Cell(text=row.vector),
                     Cell(text=str(row.copies) if row.copies > 1 else "", key=row.copies),
@@ -123,6 +126,15 @@ def _level_cell(row: r.RankingRow, name: str) -> Cell:
     """Return the cell of the prediction for data in a level, empty without one."""
     level = next((each for each in row.levels if each.name == name), None)
     return Cell(text=level_cycles(level), key=level.cycles) if level else Cell(key=None)
+
+
+def _projection_cell(row: r.RankingRow) -> Cell:
+    """Return the cell of the change to the code that saves most, empty without one."""
+    projection = row.projection
+    if projection is None:
+        return Cell(key=None)
+    speedup = f"{row.cycles / projection.cycles:.1f} x " if projection.cycles else ""
+    return Cell(text=f"{speedup}{CHANGES[projection.change]}", key=projection.share)
 
 
 def _part_cell(part: float | None, hot: bool) -> Cell:

@@ -73,7 +73,7 @@ def parts(kernel: t.KernelReport, quality: t.QualityReport) -> Iterator[Part]:
     yield _projections(kernel, quality.projections)
 
 
-_CHANGES = {
+CHANGES = {
     "vectorised": "fully vectorised",
     "arithmetic-vectorised": "only its arithmetic vectorised",
     "without-overhead": "without addresses and counters",
@@ -81,13 +81,14 @@ _CHANGES = {
     "aligned": "all accesses aligned",
     "fma": "with FMA",
 }
+"""The names of changes in words."""
 
 
 def _projections(kernel: t.KernelReport, projections: Sequence[t.ProjectionReport]) -> Part:
     """Return a table of the changes that can be made, with sentences on those that cannot."""
     rows, sentences = [], []
     for each in projections:
-        name = _CHANGES[each.change]
+        name = CHANGES[each.change]
         if each.cycles is not None:
             gain = f"{kernel.cycles / each.cycles:.1f} x" if each.cycles else ""
             rows.append(
