@@ -75,6 +75,7 @@ _CHANGES = {
     "register-dependencies": "dependencies",
     "memory-dependencies": "memory dependencies",
     "line-crossings": "line crossings",
+    "4k-aliasing": "4K aliasing",
     "store-commit": "stores to cache",
     "move-elimination": "moves",
 }
@@ -134,5 +135,5 @@ def _look(kernel: t.KernelReport) -> str:
     if spread is not None and (spread.most is None or spread.most > WIDE * spread.least):
         # Missing figures are no reason to look at the loop.
         causes = [cause.kind for cause in spread.causes if cause.kind != "unknown-instructions"]
-        words += [kind.replace("-", " ") for kind in causes]
+        words += [_CHANGES.get(kind, kind.replace("-", " ")) for kind in causes]
     return ", ".join(dict.fromkeys(words))

@@ -614,7 +614,7 @@ class TransformationsReport(Transformations, frozen=True, kw_only=True):
 class RangeCauseReport(msgspec.Struct, frozen=True, kw_only=True):
     """A reason why a kernel may take more or fewer cycles than predicted."""
 
-    kind: Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
+    kind: Literal["aliasing", "forwarding", "line-crossings", "4k-aliasing", "branches", "unknown-instructions"]
     least: Amount
     """Cycles per iteration if the cause never occurs."""
     most: Amount | None

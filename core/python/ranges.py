@@ -10,6 +10,8 @@ Each cause is a single unknown. These are considered likely enough to be one:
 - *forwarding*: a load that the store before it wrote only in part, on a core without a figure for the delay. On other
   cores the prediction includes it.
 - *line crossings*: the offset of arrays within a cache line and a page, for accesses that are not surely aligned.
+- *4K aliasing*: the distance of streams modulo 4 KiB, if loads agree with stores in the bits that the core compares
+  first (core/python/aliasing.py).
 - *branches*: the path through the loop, and the number of mispredictions. A path that calls a function while the
   likeliest one calls none is considered rare (`sqrt` of a negative number, growing a vector), and its cost is unknown:
   neither it nor the branch that leads to it is a cause. Nor are paths that the compiler placed in a section for
@@ -28,6 +30,7 @@ from msgspec.structs import replace
 
 from incc import core
 from incc.core import Edge
+from incc.core.aliasing import unknown_pairs
 from incc.core.dataflow import DATA, INVARIANT, Access, Address, Dataflow, dataflow
 from incc.core.places import BEST_PLACES, WORST_PLACES, placed_anywhere
 from incc.core.prediction import WORTH_SAYING, predicted
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.ways import Way, Ways
 
-    CauseKind = Literal["aliasing", "forwarding", "line-crossings", "branches", "unknown-instructions"]
+    CauseKind = Literal["aliasing", "forwarding", "line-crossings", "4k-aliasing", "branches", "unknown-instructions"]
 
 SAME_ARRAY = 64
 """The largest distance in bytes between the constants of two addresses in the same array. The addresses have the same
@@ -160,7 +163,7 @@ def find_range(result: KernelResult, ways: Ways | None = None) -> KernelRange | 
             causes.append(aliasing)
         if result.settings.for_advice:
             return KernelRange(result.cycles, aliasing.most, (aliasing,)) if aliasing else None
-        for cause in (_forwarding(result), _crossings(result, changes)):
+        for cause in (_forwarding(result), _crossings(result, changes), _four_k(result, changes)):
             if cause is not None:
                 causes.append(cause)
         if len(causes) > 1 and len(changes) > 1:
@@ -384,6 +387,19 @@ def _crossings(result: KernelResult, changes: dict[str, object]) -> RangeCause |
         return None
     changes["line_places"] = WORST_PLACES
     return RangeCause(kind="line-crossings", least=best, most=max(worst, result.cycles), instructions=accesses)
+
+
+def _four_k(result: KernelResult, changes: dict[str, object]) -> RangeCause | None:
+    """Return the cause for streams of unknown distance that may agree in the bits that the core compares first."""
+    pairs = unknown_pairs(result.bound, result.analysis.streams)
+    if not pairs:
+        return None
+    most = _changed(result, {"alias_places": 1})
+    if most <= result.cycles * (1 + Fraction(WORTH_SAYING)):
+        return None
+    changes["alias_places"] = 1
+    involved = tuple(sorted({i for pair in pairs for i in (pair.load, pair.store)}))
+    return RangeCause(kind="4k-aliasing", least=result.cycles, most=most, instructions=involved)
 
 
 # --- branches inside --------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from msgspec.structs import astuple, replace
 
 from incc import core
 from incc.core import Analysis, Simulation
+from incc.core.aliasing import known_pairs
 from incc.frontends.kernel import KernelCode
 from incc.models.binding import bound as b
 from incc.models.binding.bound import BoundKernel
@@ -212,6 +213,8 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Co
         result.append(PIPELINED_UNITS)
     if analysis.expected_line_crossings:
         result.append(NO_LINE_CROSSINGS)
+    if known_pairs(bound, analysis.streams):
+        result.append(WHOLE_ADDRESSES)
     through_memory = any(e.location < 0 and (e.producer != e.consumer or e.distance) for e in analysis.edges)
     if through_memory:
         result.append(_no_memory_dependencies(analysis))
@@ -360,6 +363,12 @@ NO_LINE_CROSSINGS = CoreChange(
     text="if no load crossed a cache line",
     apply=_changing(lambda bound: setattr(bound, "line_crossing_cycles", 0)),
     keeps=_UNITS + _ISSUE + _CHAINS,
+)
+WHOLE_ADDRESSES = CoreChange(
+    name="4k-aliasing",
+    text="if whole addresses of loads and stores were compared",
+    apply=_changing(lambda bound: setattr(bound.pipeline, "aliasing_bits", 0)),
+    keeps=_PORTS + _UNITS + _ISSUE + _CHAINS,
 )
 WIDER_ISSUE = CoreChange(
     name="issue-width",

@@ -236,7 +236,7 @@ class _Binder:
         k.port_delay_from = [self.mask(rule.from_ports) for rule in rules]
         k.port_delay_to = [self.mask(rule.to_ports) for rule in rules]
         k.port_delay_cycles = [rule.cycles for rule in rules]
-        k.line_places = 0
+        k.line_places = k.alias_places = 0
         k.aligned_value = []
         k.assumed_load, k.assumed_store, k.assumed_distance = [], [], []
         return k

@@ -142,6 +142,7 @@ KERNEL_DEFAULTS = {
     "merges_narrow_store": 0,
     "renames_repeated": 0,
     "line_places": 0,
+    "alias_places": 0,
 }
 """The defaults of all numbers, which are those of the core."""
 
@@ -158,6 +159,11 @@ PIPELINE_DEFAULTS = {
     "renamer_ports": 0,
     "stack_location": -1,
     "register_file": 0,
+    "aliasing_bits": 0,
+    "aliasing_stores": 1,
+    "aliasing_cycles": 0,
+    "aliasing_after_retirement": 0,
+    "aliasing_starts_again": 0,
     **PIPELINE_PARAMETERS,
 }
 """The defaults of all numbers, which are those of the core."""
@@ -311,6 +317,17 @@ class Pipeline:
     """Location of the stack pointer, -1 for a core without a stack engine."""
     register_file: int
     """Physical registers, of all kinds together, that instructions in flight may hold, 0 for no limit."""
+    aliasing_bits: int
+    """Lower bits of addresses in which loads are compared with stores in flight, 0 for all. The following are of no
+    effect then."""
+    aliasing_stores: int
+    """Stores to other addresses with which a load must agree in these bits,"""
+    aliasing_cycles: int
+    """for it to be late by so many cycles."""
+    aliasing_after_retirement: int
+    """Cycles after its retirement for which a store is compared."""
+    aliasing_starts_again: int
+    """1 if such a load takes its port a second time."""
     lsd_unroll: list[int]
     """Factor by which the loop stream detector unrolls a loop of n + 1 µops; 1 for longer loops."""
 
@@ -562,6 +579,9 @@ class BoundKernel:
     """Places of pointers. 0: loads cross lines as LineCrossings::Expected has it (lines.h), and pointers have equal
     places in the banks of the cache; 1: lines as at the best, 2: as at the worst alignment; 3: each pointer
     anywhere, averaged over all places; 4: likely places (LineCrossings). Stores cross pages only with 2 to 4."""
+    alias_places: int
+    """1 if streams whose distance is not known have the one at which most loads agree with stores in the bits that
+    the core compares first (address_aliasing.h); 0 if they do not agree."""
     aligned_value: list[int]
     """Loaded and stored values whose addresses are surely multiples of their size. One entry per aligned value."""
     assumed_load: list[int]

@@ -136,6 +136,9 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     constants = parameters["dsb_constants"]
     for name in ("beside", "each", "most"):
         attributes[f"constants_{name}"] = constants[name] if constants else 0
+    aliasing = parameters["address_aliasing"]
+    for name, default in {"bits": 0, "stores": 1, "cycles": 0, "after_retirement": 0, "starts_again": 0}.items():
+        attributes[f"aliasing_{name}"] = int(aliasing.get(name, default))
     attributes["renamer_ports"] = mask(parameters["renamer_ports"]) if parameters["renamer_ports"] else 0
     attributes["port_order"] = [number(port) for port in parameters["port_order"]]
     by_slot = [[number(port) for port in ports.split(",")] for ports in parameters["ports_by_slot"]]

@@ -152,6 +152,18 @@ class Parameters:
     page_crossing_store_cycles = Parameter(kind=whole(), default=0, read_by=MEMORY, unit="cycles")
     """Cycles for which a store across two pages of 4 KiB keeps later ones from the cache, beyond the cycles of
     its blocks (`store_commit_bytes`). 0: none, or unknown."""
+    address_aliasing = Parameter(
+        kind=full_table(
+            {"bits": whole(1), "stores": whole(1), "cycles": whole(), "after_retirement": whole(), "starts_again": FLAG}
+        ),
+        default={},
+        read_by=MEMORY,
+        unit="bits, stores, cycles",
+    )
+    """Loads are first compared with older stores in the lowest `bits` of their addresses. A load for which these agree
+    with `stores` stores to other addresses gets its data `cycles` late, and takes its port a second time
+    (`starts_again`). A store is compared from the start of its address µop until `after_retirement` cycles after it
+    retired."""
     crossing_takes_pipes = Parameter(kind=FLAG, default=False, read_by=MEMORY)
     """A vector load across two lines takes all ports at which loads of vectors wait (`queued_at`) for a cycle, which
     delays later loads; `line_crossing_cycles` then holds only for other loads."""

@@ -119,7 +119,8 @@ def _by_range(spread: t.Range | None, cycles: float, predicted: float) -> Iterat
     if spread is None or not spread.least - near <= cycles <= (spread.most or math.inf) + near:
         return
     for cause in spread.causes:
-        # The measurement aligns arrays to cache lines; the prediction may be the average over all alignments.
-        best = cause.kind == "line-crossings" and predicted <= cause.least
+        # The measurement aligns arrays to cache lines, and no load has the lower bits of a store in flight. The
+        # prediction may be the average over all alignments.
+        best = cause.kind == "4k-aliasing" or (cause.kind == "line-crossings" and predicted <= cause.least)
         if cause.kind != "unknown-instructions" and not best:
             yield f"{cause.kind.replace('-', ' ')} ({cause.when})"

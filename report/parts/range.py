@@ -10,7 +10,7 @@ from incc.core.figures import DECIMALS
 from incc.core.places import LIKELY_PLACES
 from incc.core.ranges import Branching, Fork, KernelRange, Meeting, RangeCause, bytes_of, mispredictions
 from incc.frontends.kernel import KernelCode
-from incc.models.binding.bound import IS_STORE
+from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
 
@@ -78,6 +78,8 @@ def _when(result: KernelResult, cause: RangeCause) -> str:
             return f"{least} to {most} cycles depending on data: {most} if {_meeting(result.kernel, cause.meetings)}"
         case "line-crossings":
             return _crossings(result, cause)
+        case "4k-aliasing":
+            return _four_k(result, cause)
         case "branches":
             assert cause.branching is not None
             return _branches(result.kernel, cause, cause.branching)
@@ -127,6 +129,21 @@ def _crossings(result: KernelResult, cause: RangeCause) -> str:
     if likely:
         text += f"; {wording.number(result.cycles)} is the average for arrays at multiples of 16 bytes, as from malloc"
     return text
+
+
+def _four_k(result: KernelResult, cause: RangeCause) -> str:
+    assert result.bound.pipeline is not None
+    flags, bits = result.bound.instruction_flags, result.bound.pipeline.aliasing_bits
+    loads = [n for n in cause.instructions if flags[n] & IS_LOAD]
+    stores = [n for n in cause.instructions if flags[n] & IS_STORE]
+    least, most = wording.number(cause.least), wording.number(cause.most or 0)
+    subject, verb = ("the load", "agrees") if len(loads) == 1 else (f"the {len(loads)} loads", "agree")
+    span = wording.number(2**bits / 1024)
+    return (
+        f"{least} to {most} cycles depending on the distance of arrays modulo {span} KiB: {most} if {subject} in "
+        f"{wording.places(result.kernel, loads)} {verb} in the lower {bits} bits of the address with a "
+        f"store in flight ({wording.places(result.kernel, stores)})"
+    )
 
 
 def _forwarding(result: KernelResult, cause: RangeCause) -> str:

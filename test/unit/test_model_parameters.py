@@ -237,6 +237,10 @@ CHANGES: dict[str, tuple[str, Any]] = {
     "stack_engine": ("skylake", ""),
     "waiting_queue": ("znver4", {"ports": "FP0", "entries": 3}),
     "wide_vectors": ("skylake-avx512", {"width": 512, "closes": "5", "instead": "0"}),
+    "address_aliasing": (
+        "skylake",
+        {"bits": 12, "stores": 2, "cycles": 7, "after_retirement": 6, "starts_again": False},
+    ),
     "sum_folding": ("skylake", {"constant_bits": 4, "taken_by": ["0"], "refused_by": [], "late": 2}),
     "late_beside_flags": ("skylake", {"ADD_*": "CMOV*"}),
     "port_delays": ("skylake", {"classes": {"all": "*"}, "rules": {"all@0,1,5,6 all@0,1,5,6": 1}}),

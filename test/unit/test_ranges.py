@@ -168,6 +168,43 @@ def test_a_stencil_crosses_lines_by_where_its_arrays_begin() -> None:
     assert "depending on array alignment" in cause.when
 
 
+COPY = "\tmovq (%rsi,%rax), %rcx\n\tmovq %rcx, (%rdi,%rax)\n\taddq $8, %rax"
+
+
+def test_loads_may_agree_with_stores_in_the_bits_that_are_compared() -> None:
+    kernel = report(COPY, "haswell")
+    (cause,) = kernel.range.causes
+    assert cause.kind == "4k-aliasing"
+    assert cause.least == kernel.cycles == kernel.range.least < cause.most
+    assert cause.instructions == [0, 1]
+    assert "modulo 4 KiB" in cause.when
+    assert kernel.range.text == cause.when
+
+
+@pytest.mark.parametrize(
+    ("body", "core"),
+    [
+        (COPY, "znver5"),  # where one store costs nothing
+        (COPY, "gracemont"),  # of which nothing is known
+        (COPY.replace("%rdi", "%rsi"), "haswell"),
+        ("\tmovq (%rsi,%rax), %rcx\n\taddq $8, %rax", "haswell"),
+        ("\tmovq (%rsi,%rax), %rcx\n\tmovq %rcx, (%rdi,%rax,2)\n\taddq $8, %rax", "haswell"),
+        ("\tmovq (%rsi), %rcx\n\tmovq %rcx, (%rdi)", "haswell"),  # at fixed places
+    ],
+)
+def test_nothing_is_said_of_loads_that_hardly_agree_with_stores(body: str, core: str) -> None:
+    assert "4k-aliasing" not in causes(body, core)
+
+
+def test_values_of_registers_tell_if_loads_agree_with_stores() -> None:
+    apart = report(COPY, "haswell", let=(("rsi", 0x10000), ("rdi", 0x20400)))
+    assert apart.cycles == report(COPY, "haswell").cycles
+    assert apart.range is None
+    close = report(COPY, "haswell", let=(("rsi", 0x10000), ("rdi", 0x20010)))
+    assert close.cycles > 1.5 * apart.cycles
+    assert "4k-aliasing" in {change.change for change in close.what_ifs if change.cycles < close.cycles}
+
+
 PAIRS_OF_BODIES = """
 vmovupd (%r10), %xmm7
 vmovsd 16(%r10), %xmm8

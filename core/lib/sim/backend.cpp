@@ -13,6 +13,7 @@ Backend::Backend(const Program &P, Simulation &Counters, bool UnlimitedPorts, bo
     : Rob(P.K.Rob, P.K.RetireWidth), Loads(P.K.LoadBuffer),
       Stores(P.K.StoreBuffer, StoresAtLimit,
              PartialWordRule(P.P.StoreWordWindow, P.P.StoreWordCycles)),
+      Compared(P.P, !P.Aliases.empty()),
       Registers(P.P.RegisterFile, {P.P.GeneralRegisters, P.P.VectorRegisters}), Binder(P),
       Schedulers(P, Pool, Binder, UnlimitedPorts), Values(P), P(P), Counters(Counters),
       UnlimitedPorts(UnlimitedPorts), InOrder(P.P.InOrder != 0), Units(P),
@@ -119,32 +120,48 @@ void Backend::start(int32_t N, int64_t Cycle, int32_t Stage) {
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
   Schedulers.leave(Dyn.Port);
   bool CrossesLine = P.crossesLine(Static, Dyn.Iteration);
-  Units.take(Static, Dyn.Port, Cycle, CrossesLine, /*IsLimited=*/!UnlimitedPorts);
+  bool IsAliased = Static.Aliased >= 0 && isAliased(Static, Dyn.Iteration, Cycle);
+  int32_t Late = IsAliased ? P.P.AliasingCycles : 0;
+  Units.take(Static, Dyn.Port, Cycle, CrossesLine, IsAliased, /*IsLimited=*/!UnlimitedPorts);
+  if (Static.Store >= 0)
+    Compared.addressKnown(P.storeNumber(Static.Store, Dyn.Iteration));
   if (Static.BankRow >= 0)
     Units.takeBanks(P.Banks.banks(Static.BankRow, Dyn.Iteration), CrossesLine, Cycle);
   ++Counters.PortUops[static_cast<size_t>(Dyn.Port)];
   if (Static.Resource >= 0)
     ++Counters.PortUops[static_cast<size_t>(Static.Resource)];
-  Rob.executed(Dyn.RobSlot, Executes + Static.Done - 1);
+  Rob.executed(Dyn.RobSlot, Executes + Late + Static.Done - 1);
   if (P.P.LoadsLeaveWhenDone && Static.Kind == UopKind::Load)
-    Loads.leaveWhenDone(Executes, Static.Done);
+    Loads.leaveWhenDone(Executes, Late + Static.Done);
   if (Observed)
     Observed->started(Static, Dyn.Iteration, Dyn.Earliest + Static.Stage, Dyn.InputsArrived,
                       Executes);
   if (Record)
     Record->push_back({Dyn.Iteration, Dyn.Static, Dyn.Port, Dyn.InputsArrived, Executes});
   if (RecordUops)
-    recordStart(N, Dyn, Executes);
+    recordStart(N, Dyn, Executes, Late);
   uint32_t Delays = P.delaysFrom(Static, Dyn.Port);
   for (int32_t X = Static.Feeds.Begin; X < Static.Feeds.End; ++X) {
     const Feed &To = P.Feeds[static_cast<size_t>(X)];
     // Latencies within an instruction include all delays.
-    Values.feed(Dyn.Iteration, To.Value, Executes + To.Latency,
+    Values.feed(Dyn.Iteration, To.Value, Executes + Late + To.Latency,
                 To.Value < P.K.numValues() ? Delays : 0, *this);
   }
 }
 
-void Backend::recordStart(int32_t N, const DynUop &Dyn, int64_t Executes) {
+/// Returns true if a load has to wait until its whole address is compared with those of stores.
+bool Backend::isAliased(const Uop &Load, int64_t Iteration, int64_t Cycle) const {
+  int32_t Compares = 0;
+  for (const AliasedStores &By : P.Aliases.of(Load.Aliased))
+    for (int32_t Distance = By.First; Distance <= By.Last; ++Distance)
+      if (Compared.isCompared(P.storeNumber(By.Value, Iteration - Distance), Cycle) &&
+          ++Compares == P.P.AliasingStores)
+        return true;
+  return false;
+}
+
+/// `Late`: cycles by which its results are there later than usual.
+void Backend::recordStart(int32_t N, const DynUop &Dyn, int64_t Executes, int32_t Late) {
   const Uop &Static = P.Uops[static_cast<size_t>(Dyn.Static)];
   LateInputs.resize(Pool.size());
   int64_t Earliest = Dyn.Earliest + Static.Stage;
@@ -159,7 +176,7 @@ void Backend::recordStart(int32_t N, const DynUop &Dyn, int64_t Executes) {
                          .Earliest = Earliest,
                          .Ready = std::max(Dyn.Ready, Earliest),
                          .Started = Executes,
-                         .Executed = Executes + Static.Done,
+                         .Executed = Executes + Late + Static.Done,
                          .Late = std::exchange(LateInputs[static_cast<size_t>(N)], {}),
                          .Inputs = {}});
 }
@@ -226,4 +243,5 @@ void Backend::addTo(Fingerprint &F, int64_t Retired) const {
   Units.addTo(F);
   Pool.addTo(F, Rob.head());
   Values.addTo(F, Retired);
+  Compared.addTo(F);
 }

@@ -14,6 +14,7 @@
 #ifndef INCC_LIB_SIM_BACKEND_H
 #define INCC_LIB_SIM_BACKEND_H
 
+#include "address_aliasing.h"
 #include "in_order.h"
 #include "memory_queues.h"
 #include "oldest_first.h"
@@ -37,6 +38,7 @@ public:
   ReorderBuffer Rob;
   LoadQueue Loads;
   StoreQueue Stores;
+  ComparedStores Compared;
   RegisterFile Registers;
   PortBinder Binder;
 
@@ -81,12 +83,13 @@ public:
 
 private:
   void start(int32_t N, int64_t Cycle, int32_t Stage);
+  bool isAliased(const Uop &Load, int64_t Iteration, int64_t Cycle) const;
   void noteArrival(DynUop &Dyn, int32_t N, size_t Number, int64_t Time);
   int64_t portDelay(const DynUop &Dyn, size_t Number) const;
   void observeWaiting(int64_t Cycle);
   // These are not inlined, so that they do not slow down runs that are not recorded.
   [[gnu::noinline]] void recordLateInput(int32_t N, size_t Number, int64_t Time);
-  [[gnu::noinline]] void recordStart(int32_t N, const DynUop &Dyn, int64_t Executes);
+  [[gnu::noinline]] void recordStart(int32_t N, const DynUop &Dyn, int64_t Executes, int32_t Late);
 
   const Program &P;
   Simulation &Counters;

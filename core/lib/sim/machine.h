@@ -21,8 +21,10 @@ struct Machine {
   void cycle(int64_t Cycle, OnIteration IterationRetired, OnSlot SlotRetired) {
     Back.Rob.retire(Cycle, IterationRetired, SlotRetired, [&](const HeldResources &Held) {
       Back.Loads.leave(Held.Loads);
-      if (Held.Stores > 0)
+      if (Held.Stores > 0) {
         Back.Stores.retire(Cycle, Held.Stores, Held.CommitCycles, Held.RewriteDistance);
+        Back.Compared.retire(Cycle, Held.Stores);
+      }
       Back.Registers.release(Held.Physical);
     });
     Back.Stores.cycle(Cycle);

@@ -36,6 +36,7 @@ void ProgramBuilder::build() {
     if (Renamed[M.Load])
       renameMemory(M);
   assignInstructions();
+  numberStores();
   if (P.RenamerPorts != 0)
     To.SyncUop = newUop(0, -1, P.RenamerPorts, UopKind::Compute);
   flatten();
@@ -216,6 +217,16 @@ void ProgramBuilder::assignInstructions() {
   }
 }
 
+/// Numbers the stores of an iteration, as far as they enter the store buffer.
+void ProgramBuilder::numberStores() {
+  To.StoreNumber.assign(static_cast<size_t>(K.numValues()), 0);
+  for (const Entry &E : To.Entries)
+    if (E.First)
+      for (int32_t V = K.ValueStart[E.Instruction]; V < K.ValueStart[E.Instruction + 1]; ++V)
+        if (K.valueKind(V) == ValueKind::Store)
+          To.StoreNumber[static_cast<size_t>(V)] = To.StoresPerIteration++;
+}
+
 /// Moves the inputs and feeds of all µops and values into the program's arrays.
 void ProgramBuilder::flatten() {
   auto Append = [](auto &Array, const auto &Items) {
@@ -240,7 +251,8 @@ void ProgramBuilder::flatten() {
 }
 
 Program::Program(const Kernel &K, const Pipeline &P, KernelInfo Info, const Assumptions &Assume)
-    : K(K), P(P), Flow(std::move(Info.Flow)), Commits(K, P, Info.Stores), Banks(K, P, Info.Loads) {
+    : K(K), P(P), Flow(std::move(Info.Flow)), Commits(K, P, Info.Stores), Banks(K, P, Info.Loads),
+      Aliases(K, P, Info.Loads, Info.Stores) {
   if (Assume.NoRegisterDependencies)
     Flow.SourceOf.assign(Flow.SourceOf.size(), {});
   if (Assume.NoMemoryDependencies)

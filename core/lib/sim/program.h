@@ -13,6 +13,7 @@
 #ifndef INCC_LIB_SIM_PROGRAM_H
 #define INCC_LIB_SIM_PROGRAM_H
 
+#include "address_aliasing.h"
 #include "cache_banks.h"
 #include "incc/analysis.h"
 #include "incc/sim.h"
@@ -56,6 +57,8 @@ struct Uop {
   int32_t Stage = 0;          ///< In order: cycles from its instruction's start to its execution.
   int32_t PipeSet = -1;       ///< The set of shared pipes that it needs (SharedPipes), -1 for none.
   int32_t BankRow = -1;       ///< A load's row in Program::Banks, -1 if it needs no bank.
+  int32_t Aliased = -1;       ///< A load's value, if it may alias (AliasPlan); -1 if not.
+  int32_t Store = -1;         ///< An address µop's value, -1 for others.
   int32_t WideShares = 0;     ///< The shares of a cycle that it takes (WideVectorRule).
   uint32_t DelaysFrom = 0;    ///< Delays between ports for its results, as bits.
   uint32_t DelaysTo = 0;      ///< Delays between ports for its inputs, as bits.
@@ -116,6 +119,9 @@ struct Program {
   int32_t SyncUop = -1;
   StoreCommitPlan Commits;
   BankPlan Banks;
+  AliasPlan Aliases;
+  std::vector<int32_t> StoreNumber; ///< By stored value: its place among those of an iteration.
+  int32_t StoresPerIteration = 0;
   int64_t CrossingIterations = 1; ///< The iterations that Uop::Crossings refers to.
 
   int32_t numEntries() const { return static_cast<int32_t>(Entries.size()); }
@@ -123,6 +129,10 @@ struct Program {
 
   bool anyCrossings() const {
     return std::ranges::any_of(Uops, [](const Uop &U) { return U.Crossings > 0; });
+  }
+  /// Returns the number of a store, for ComparedStores.
+  int64_t storeNumber(int32_t Value, int64_t Iteration) const {
+    return Iteration * StoresPerIteration + StoreNumber[static_cast<size_t>(Value)];
   }
   /// Returns true if a load crosses a cache line in this iteration.
   bool crossesLine(const Uop &U, int64_t Iteration) const {

@@ -40,6 +40,7 @@ private:
   void holdResources();
   void assignBanks();
   void assignInstructions();
+  void numberStores();
   void flatten();
 
   // --- data flow (program_dataflow.cpp)

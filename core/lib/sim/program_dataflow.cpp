@@ -218,8 +218,10 @@ void ProgramBuilder::connectLoads(const std::vector<int32_t> &Loaded) {
     size_t Earlier = N - std::min(N, Loaded.size() - 1);
     bool IsOne = K.MemoryOfValue[V] >= 0 && K.MemoryElements[K.MemoryOfValue[V]] == 1;
     auto Waits = static_cast<int32_t>(Earlier) / std::popcount(To.Uops[Loads[N]].Ports);
-    if (!Renamed[V])
+    if (!Renamed[V]) {
       feed(Loads[N], V, Latency - (IsOne ? Waits : 0));
+      To.Uops[Loads[N]].Aliased = To.Aliases.of(V).empty() ? -1 : V;
+    }
     if (K.LineCrossingCycles > 0) {
       To.Uops[Loads[N]].Crossings = Lines.Expected[V];
       To.Uops[Loads[N]].CrossingPattern = Lines.Pattern[V];
@@ -239,6 +241,7 @@ void ProgramBuilder::connectStoreAddresses(const std::vector<int32_t> &Stored) {
       if (IsAddress[In])
         readInput(StoreAddress[N], sourceOf(In), latencyOf(In));
     feed(StoreAddress[N], V, P.StoreAddressToLoad);
+    To.Uops[StoreAddress[N]].Store = V;
   }
 }
 

@@ -323,9 +323,11 @@ Simulation simulateOrdered(const Kernel &K, const Pipeline &Pipe, const Simulati
 
 } // namespace
 
-bool incc::needsLoadAddresses(const Pipeline &P) { return P.BankBytes > 0; }
+bool incc::needsLoadAddresses(const Pipeline &P) { return P.BankBytes > 0 || P.AliasingBits > 0; }
 
-bool incc::needsStoreAddresses(const Pipeline &P) { return P.StoreCommitBytes > 0; }
+bool incc::needsStoreAddresses(const Pipeline &P) {
+  return P.StoreCommitBytes > 0 || P.AliasingBits > 0;
+}
 
 void incc::setDeadline(double Seconds) { Deadline = Seconds; }
 

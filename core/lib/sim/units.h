@@ -81,7 +81,7 @@ public:
       : NumColumns(static_cast<size_t>(P.K.NumColumns)), Pipes(P.P), Banks(P.P, P.Banks),
         WideVectors(P.P), CrossingCycles(P.K.LineCrossingCycles),
         CrossingTakesPipes(P.P.CrossingTakesPipes != 0), StoresStopLoads(P.P.StoresStopLoads != 0),
-        IsWorst(P.K.LinePlaces == WorstPlace) {}
+        AliasedStartAgain(P.P.AliasingStartsAgain != 0), IsWorst(P.K.LinePlaces == WorstPlace) {}
 
   bool isPortFree(int32_t Port, int64_t Cycle) const {
     return PortFreeAt[static_cast<size_t>(Port)] <= Cycle;
@@ -106,11 +106,15 @@ public:
   void takeBanks(LoadBanks Load, bool CrossesLine, int64_t Cycle) {
     Banks.take(Load, CrossesLine, Cycle);
   }
-  /// Starts a µop on a port. `IsLimited`: pipes and shares are limited.
-  void take(const Uop &U, int32_t Port, int64_t Cycle, bool CrossesLine, bool IsLimited) {
+  /// Starts a µop on a port. `IsAliased`: see address_aliasing.h. `IsLimited`: pipes and shares are
+  /// limited.
+  void take(const Uop &U, int32_t Port, int64_t Cycle, bool CrossesLine, bool IsAliased,
+            bool IsLimited) {
     bool TakesPipes = CrossesLine && CrossingTakesPipes && U.PipeSet >= 0;
     // Other loads that cross a cache line take their port a second time.
     int32_t PortCycles = U.PortCycles + (CrossesLine && !TakesPipes ? CrossingCycles : 0);
+    if (IsAliased && AliasedStartAgain)
+      PortCycles += U.PortCycles;
     PortFreeAt[static_cast<size_t>(Port)] = Cycle + PortCycles;
     if (U.Resource >= 0)
       ResourceFreeAt[static_cast<size_t>(U.Resource)] = Cycle + U.ResourceCycles;
@@ -148,7 +152,7 @@ private:
   CacheBanks Banks;
   WideVectorRule WideVectors;
   int32_t CrossingCycles;
-  bool CrossingTakesPipes, StoresStopLoads;
+  bool CrossingTakesPipes, StoresStopLoads, AliasedStartAgain;
   bool LoadsWait = false; ///< No load starts in this cycle.
   bool IsWorst;           ///< Arrays are at the worst places.
   std::array<int64_t, 64> PortFreeAt{}, ResourceFreeAt{};
