@@ -8,9 +8,9 @@ import msgspec
 
 from incc.frontends.kernel import SourceLocation
 
-PartKind = Literal["places", "entry", "faults", "sides", "data"]
-"""The part of the measured cycles: the places of arrays in lines and pages; the exit; page faults; the sides of
-branches; data beyond L1."""
+PartKind = Literal["places", "aliasing", "entry", "faults", "sides", "data"]
+"""The part of the measured cycles: the places of arrays in lines and pages; loads that the core takes for loads of a
+store, because the lower bits of their addresses agree; the exit; page faults; the sides of branches; data beyond L1."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

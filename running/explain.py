@@ -2,7 +2,9 @@
 
 Each part comes from a simulation or from the model of memory:
 
-- *places*: the loop is simulated with the addresses that samples recorded, in place of likely ones.
+- *places*: the loop is simulated with the addresses that samples recorded, in place of likely ones, on a core that
+  compares whole addresses of loads and stores.
+- *aliasing*: the same on the core as it is, which first compares the lower bits.
 - *entry*: entries with as many iterations as the loop ran are simulated one after the other. They overlap as far as the
   core looks ahead. If the number of iterations varies, or is larger than the core foresees, the exit is mispredicted.
 - *faults*: the page faults of samples, and the time of one as measured on the host.
@@ -19,13 +21,14 @@ from fractions import Fraction
 import msgspec
 from msgspec.structs import replace
 
+from incc.core.aliasing import known_pairs
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.core.calls import OFTEN, call_cycles, pass_cycles
 from incc.core.ranges import mispredictions
 from incc.core.traffic import Front
 from incc.core.ways import Ways
 from incc.report.runs import Part
-from incc.report.wording import counted, lines_of, listed
+from incc.report.wording import counted, lines_of, listed, places
 from incc.running.profile import LoopProfile, Sample
 
 _MOST_PLACES = 4
@@ -67,11 +70,7 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float, ways: Way
     steady = float(result.cycles)
     parts: list[Part] = []
     notes: list[str] = []
-    placed = _placed(result, profile.examples)
-    if placed:
-        with_places = sum(placed) / len(placed)
-        addresses = counted(len(placed), "sample")
-        parts.append(Part(kind="places", cycles=with_places - steady, text=f"the addresses of {addresses}"))
+    parts += _placed(result, profile.examples)
     entry, text = _entry(result, profile) if profile.iterations else (0.0, "")
     parts.append(Part(kind="entry", cycles=entry, text=text))
     possible: list[str] = []
@@ -96,17 +95,35 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float, ways: Way
     )
 
 
-def _placed(result: KernelResult, samples: Sequence[Sample]) -> list[float]:
-    """Return the predicted cycles with the addresses of some samples; none without vectors or addresses."""
+def _placed(result: KernelResult, samples: Sequence[Sample]) -> Iterator[Part]:
+    """Yield what the addresses of some samples explain; nothing without accesses to memory or addresses."""
     chosen = [s for s in samples if s.iterations > 0 and s.values][:_MOST_PLACES]
-    if not result.bound.memory_size:
-        return []
+    if not result.bound.memory_size or not chosen:
+        return
     settings = replace(result.settings, what_ifs=False, waits=False, timeline_iterations=0, arrays="aligned")
-    cycles = []
+    whole = result.model.with_parameters({"address_aliasing": {}})
+    apart: list[float] = []
+    aliased: list[float] = []
+    loads: set[int] = set()
+    stores: set[int] = set()
     for sample in chosen:
-        let = tuple(sorted(sample.values.items()))
-        cycles.append(float(analyze_kernel(result.kernel, result.model, replace(settings, let=let)).cycles))
-    return cycles
+        placed = replace(settings, let=tuple(sorted(sample.values.items())))
+        real = analyze_kernel(result.kernel, result.model, placed)
+        pairs = known_pairs(real.bound, real.analysis.streams)
+        cycles = analyze_kernel(result.kernel, whole, placed).cycles if pairs else real.cycles
+        apart.append(float(cycles))
+        aliased.append(float(real.cycles))
+        if real.cycles != cycles:
+            loads |= {pair.load for pair in pairs}
+            stores |= {pair.store for pair in pairs}
+    mean = sum(apart) / len(apart)
+    text = f"the addresses of {counted(len(chosen), 'sample')}"
+    yield Part(kind="places", cycles=mean - float(result.cycles), text=text)
+    if loads:
+        bits = result.model.parameters["address_aliasing"]["bits"]
+        load, store = (places(result.kernel, sorted(of)) for of in (loads, stores))
+        text = f"loads ({load}) that agree in the lower {bits} bits of the address with stores in flight ({store})"
+        yield Part(kind="aliasing", cycles=sum(aliased) / len(aliased) - mean, text=text)
 
 
 def _entry(result: KernelResult, profile: LoopProfile) -> tuple[float, str]:

@@ -203,7 +203,7 @@ class _Trials:
 
 def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[CoreChange]:
     """Return the changes that the report tries, the most tangible first; see `what_ifs`."""
-    result = []
+    result = [WHOLE_ADDRESSES] if known_pairs(bound, analysis.streams) else []
     for ports in _alike(bound):
         uses = max(base.port_uops[p] for p in ports)
         if 2 * uses >= base.cycles * 2 * BUSY:
@@ -213,8 +213,6 @@ def changes(bound: BoundKernel, analysis: Analysis, base: Simulation) -> list[Co
         result.append(PIPELINED_UNITS)
     if analysis.expected_line_crossings:
         result.append(NO_LINE_CROSSINGS)
-    if known_pairs(bound, analysis.streams):
-        result.append(WHOLE_ADDRESSES)
     through_memory = any(e.location < 0 and (e.producer != e.consumer or e.distance) for e in analysis.edges)
     if through_memory:
         result.append(_no_memory_dependencies(analysis))

@@ -22,6 +22,7 @@ _LOST = 0.05
 
 PARTS = {
     "places": "places of arrays",
+    "aliasing": "4K aliasing",
     "entry": "entry and exit",
     "faults": "page faults",
     "sides": "sides of branches",
