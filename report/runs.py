@@ -69,7 +69,9 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     cycles_error: float
     """The standard error."""
     is_short: bool = False
-    """An entry has so few instructions that the core overlaps it with others, so that `cycles` may be too low."""
+    """An entry has so few instructions that the core overlaps it with others: `cycles` are until it reaches the end."""
+    cycles_done: float | None = None
+    """For short entries: cycles per iteration until all work of an entry has ended; None if unknown."""
     elements: float | None = None
     """Elements of the source's loop in an iteration of the compiled loop; None if unknown."""
     predicted: float | None = None

@@ -13,15 +13,15 @@ from incc.support.errors import AnalysisError
 from incc.support.files import read_regular
 
 _PAGE = 4096
-_HEADER = struct.Struct("<8s6QQ2Q3Q2Q3Q1024s")
+_HEADER = struct.Struct("<8s6QQ2Q3Q3Q3Q1024s")
 _PART = struct.Struct("<8s3Q")
 _THREAD = struct.Struct("<4Q64x")
 _LOOP = struct.Struct("<qQQQ96x")
-_RECORD_SIZE = 3200
-_SUMS = struct.Struct("<13Q4q")
-_BUCKETS, _BUCKET_COUNT = 184, 40
+_RECORD_SIZE = 3216
+_SUMS = struct.Struct("<15Q4q")
+_BUCKETS, _BUCKET_COUNT = 208, 40
 _BUCKET = struct.Struct("<3Q")
-_EXAMPLES, _EXAMPLE_COUNT = 1144, 16
+_EXAMPLES, _EXAMPLE_COUNT = 1168, 16
 _EXAMPLE = struct.Struct("<3Q8Q")
 _MODULE_PART, _THREAD_PART, _RECORDS_PART = 1, 2, 3
 _LARGEST = 1 << 31
@@ -77,6 +77,8 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
     """Ticks of the time-stamp counter in the loop, summed over all threads. With recursion, they count once."""
     ticks_error: float
     """The standard error."""
+    done_ticks: float
+    """Ticks until all work of the entries had ended, for loops with short entries; 0 if unknown."""
     faults: float
     """Page faults within the loop."""
     fault_ticks: float
@@ -121,7 +123,7 @@ def read_profile(path: str) -> ProgramProfile:
         raise ProfileError(f"{path}: not a profile of a program with probes (it has {len(data):,} bytes)")
     header = _HEADER.unpack_from(data)
     magic, _, process, start, end, _, time, additions, first, last, _, sampled, counted = header[:13]
-    _, fault_ticks, start_clock, end_clock, record_size, program = header[13:]
+    _, _, fault_ticks, start_clock, end_clock, record_size, program = header[13:]
     if magic != b"inccprb1":
         raise ProfileError(f"{path}: not a profile of a program with probes")
     if record_size != _RECORD_SIZE:
@@ -161,6 +163,7 @@ class _Sums:
         self.entries = 0
         self.samples = self.lost = self.disturbed = self.weights = self.weight_squares = 0
         self.faults = self.nested = self.tick_squares = self.iteration_squares = 0
+        self.done_weights = self.done_ticks = 0
         self.moved = [0] * 4
         self.buckets = [[0, 0, 0] for _ in range(_BUCKET_COUNT)]
         self.examples: list[tuple[int, ...]] = []
@@ -197,8 +200,10 @@ def _loops(path: str, data: bytes, fault_ticks: int) -> Iterator[LoopProfile]:
 
 def _add(to: _Sums, data: bytes, at: int) -> None:
     _, samples, lost, disturbed, weights, squares, _, faults, *high_and_low = _SUMS.unpack_from(data, at)
-    t_low, t_high, i_low, i_high, nested, *moved = high_and_low
+    t_low, t_high, i_low, i_high, nested, done_weights, done_ticks, *moved = high_and_low
     to.nested += nested
+    to.done_weights += done_weights
+    to.done_ticks += done_ticks
     to.moved = [a + b for a, b in zip(to.moved, moved, strict=True)]
     to.samples += samples
     to.lost += lost
@@ -236,6 +241,7 @@ def _profile(path: str, loop: LoopDescription, module: str, sums: _Sums, fault_t
         iterations_error=_error(sums, iterations, sums.iteration_squares, share_of_error),
         ticks=ticks,
         ticks_error=_error(sums, ticks, sums.tick_squares, share_of_error),
+        done_ticks=sums.done_ticks / sums.done_weights * sums.entries if sums.done_weights else 0.0,
         faults=sums.faults * shared,
         fault_ticks=sums.faults * shared * fault_ticks,
         sides={side.line: moved * scale / side.step for side, moved in zip(loop.sides, sums.moved, strict=False)},

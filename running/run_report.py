@@ -69,6 +69,7 @@ def _sum(one: LoopProfile, other: LoopProfile) -> LoopProfile:
         iterations_error=(one.iterations_error**2 + other.iterations_error**2) ** 0.5,
         ticks=one.ticks + other.ticks,
         ticks_error=(one.ticks_error**2 + other.ticks_error**2) ** 0.5,
+        done_ticks=one.done_ticks + other.done_ticks if one.done_ticks and other.done_ticks else 0.0,
         faults=one.faults + other.faults,
         fault_ticks=one.fault_ticks + other.fault_ticks,
         sides={line: passes + other.sides.get(line, 0.0) for line, passes in one.sides.items()},
@@ -178,6 +179,9 @@ def _loop_run(
         iterations_error=profile.iterations_error,
         cycles=measured,
         cycles_error=_error(profile, measured),
+        cycles_done=measured and max(measured, profile.done_ticks * rate / profile.iterations)
+        if profile.done_ticks
+        else None,
         others=others,
         trips=tuple(
             TripCount(
@@ -195,11 +199,13 @@ def _loop_run(
 def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: Analysed) -> LoopRun:
     """Return a run of a loop with its prediction, and what explains the difference."""
     result, report = analysed.result, analysed.report
+    is_short = _is_short(result, profile)
     run = replace(
         run,
         function_name=report.function_name,
         source=report.source,
-        is_short=_is_short(result, profile),
+        is_short=is_short,
+        cycles_done=run.cycles_done if is_short else None,
         elements=report.elements.per_iteration if report.elements else None,
         predicted=float(result.cycles),
         core=analysed.core,
@@ -212,10 +218,14 @@ def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: Analysed) -> Lo
     if run.cycles is None:
         return run
     explanation = explain(result, profile, run.cycles, analysed.ways)
+    unexplained = explanation.unexplained
+    if run.cycles_done is not None and unexplained < 0:
+        # Nothing is unexplained between the end as the core reaches it and that of all work.
+        unexplained = min(unexplained + run.cycles_done - run.cycles, 0.0)
     return replace(
         run,
         parts=explanation.parts,
-        unexplained=explanation.unexplained,
+        unexplained=unexplained,
         possible=(*explanation.possible, *run.possible),
         data_bytes=explanation.data_bytes,
         notes=explanation.notes,

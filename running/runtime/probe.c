@@ -49,6 +49,7 @@ enum {
   Values = 8,      ///< registers that a sample keeps
   Sides = 4,       ///< registers of these that count sides of branches
   AllSampled = 32, ///< the first entries of a loop in a thread, which are all samples
+  DoneEach = 8,    ///< of so many samples of short entries, one is timed until all work is done
   Nesting = 4,     ///< samples of a loop that may run at the same time, one inside of the other
 };
 
@@ -56,6 +57,9 @@ enum {
 static const int64_t SwitchedOff = INT64_MIN / 2;
 /// Ticks of a long entry, some tenths of a millisecond: other processes may have run meanwhile.
 static const uint64_t LongTicks = 1 << 20;
+/// The mean ticks of entries up to which the core may reach the end long before it has done the
+/// work.
+static const uint64_t ShortTicks = 1 << 12;
 /// The mean ticks of entries from which on reading two clocks for each sample costs little.
 static const uint64_t TimedTicks = 1 << 17;
 /// The largest file, in bytes. Threads and loops that come later are not recorded.
@@ -127,12 +131,13 @@ struct Header {
   uint64_t StartTime;     ///< nanoseconds since 1970
   uint64_t ProcessorTime; ///< of the process at its end, in nanoseconds
   uint64_t Additions;     ///< in the chain
-  uint64_t AdditionTicks[2];     ///< of the chain, at the start and at the end
-  uint64_t InsideTicks;          ///< between the time stamps of a loop that takes no time
-  uint64_t SampledTicks;         ///< of an entry and an exit that are a sample
-  uint64_t CountedTicks;         ///< of 1,024 entries and exits that are none
-  uint64_t ReadTicks;            ///< that a sample takes longer if it reads clocks and faults
-  uint64_t FaultTicks;           ///< of the first write to a page
+  uint64_t AdditionTicks[2]; ///< of the chain, at the start and at the end
+  uint64_t InsideTicks;      ///< between the time stamps of a loop that takes no time
+  uint64_t SampledTicks;     ///< of an entry and an exit that are a sample
+  uint64_t CountedTicks;     ///< of 1,024 entries and exits that are none
+  uint64_t FenceTicks;       ///< that a time stamp takes longer which waits until all work is done
+  uint64_t ReadTicks;        ///< that a sample takes longer if it reads clocks and faults
+  uint64_t FaultTicks;       ///< of the first write to a page
   uint64_t StartClock, EndClock; ///< nanoseconds of a clock that only runs forward
   uint64_t RecordSize;           ///< tells versions of the format apart
   char Program[1024];
@@ -178,14 +183,16 @@ struct Record {
   uint64_t Ticks;                                  ///< the weighted sum over all buckets
   uint64_t Faults;                                 ///< the weighted sum of page faults
   unsigned __int128 TickSquares, IterationSquares; ///< sums of weight times square
-  uint64_t Nested;       ///< the weighted sum of entries within samples, by recursion
-  uint64_t Moved[Sides]; ///< the weighted sums of what registers that count sides moved
-  uint64_t Last;         ///< the number of entries for which samples stand
-  uint64_t MayBeLong;    ///< 1 if an entry was long without an apparent reason
-  uint64_t ReadsFaults;  ///< how many samples still read the thread's page faults
-  uint64_t Nests;        ///< 1 if a sample began within another one
-  uint64_t Escapes;      ///< 1 if a sample began in the frame of another one, which had no exit
-  uint64_t Running;      ///< the samples that are running, if the loop is open
+  uint64_t Nested;                 ///< the weighted sum of entries within samples, by recursion
+  uint64_t DoneWeights, DoneTicks; ///< the weighted sums of samples until all work was done
+  uint64_t Moved[Sides];           ///< the weighted sums of what registers that count sides moved
+  uint64_t Last;                   ///< the number of entries for which samples stand
+  uint64_t MayBeLong;              ///< 1 if an entry was long without an apparent reason
+  uint64_t ReadsFaults;            ///< how many samples still read the thread's page faults
+  uint64_t Nests;                  ///< 1 if a sample began within another one
+  uint64_t Escapes; ///< 1 if a sample began in the frame of another one, which had no exit
+  uint64_t IsShort; ///< the number of samples, if entries are short
+  uint64_t Running; ///< the samples that are running, if the loop is open
   struct Bucket Buckets[Buckets];
   struct Example Examples[Examples];
   struct Sample Open[Nesting]; ///< those that are running, the outermost first
@@ -226,6 +233,12 @@ static inline uint64_t now(void) {
   // runs one after the other add up to the program's, however far it runs ahead.
   __asm__ volatile("rdtsc" : "=a"(Low), "=d"(High)::"memory");
   return (uint64_t)High << 32 | Low;
+}
+
+/// Returns the time when all instructions before have ended.
+static inline uint64_t whenDone(void) {
+  __asm__ volatile("lfence" ::: "memory");
+  return now();
 }
 
 static uint64_t nanoseconds(clockid_t Clock) {
@@ -583,6 +596,7 @@ static uint64_t faultsSince(struct Record *Record, const struct Sample *Sample, 
 HIDDEN void incc_probe_left(struct Frame *Frame) {
   uint64_t End = now();
   struct Loop *Copy = Frame->Loop;
+  uint64_t Done = Copy->Record && Copy->Record->IsShort % DoneEach == DoneEach - 1 ? whenDone() : 0;
   struct Thread *Own = self();
   if (!Own || (IsOwn && !*IsOwn) || !begin(Own, Frame))
     return;
@@ -616,6 +630,13 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   uint64_t Iterations = iterations(Loop, Copy, Sample, Frame);
   uint64_t Weight = Sample->Weight;
   ++Record->Samples;
+  Record->IsShort = meanTicks(Record) < ShortTicks ? Record->Samples : 0;
+  if (Done && !Nested) {
+    Done -= Sample->Start;
+    Record->DoneWeights += Weight;
+    uint64_t Less = File->InsideTicks + File->FenceTicks;
+    Record->DoneTicks += Weight * (Done > Less ? Done - Less : 0);
+  }
   Record->Weights += Weight;
   Record->WeightSquares += Weight * Weight;
   Record->Ticks += Weight * Ticks;
@@ -775,7 +796,7 @@ static void measureReads(void) {
       mmap(NULL, Examples * Page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (Fresh == MAP_FAILED)
     return;
-  uint64_t Faults[Examples], Reads[Examples];
+  uint64_t Faults[Examples], Reads[Examples], Fences = 0;
   for (int I = 0; I != Examples; ++I) {
     uint64_t Start = now();
     *(volatile char *)(Fresh + I * Page) = 1;
@@ -785,10 +806,16 @@ static void measureReads(void) {
     nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     pageFaults();
     Reads[I] = now() - Start;
+    // The counter may count in large steps, so that a mean tells more than a median.
+    Start = whenDone();
+    uint64_t Between = now() - Start;
+    Start = now();
+    Fences += whenDone() - Start - Between;
   }
   munmap(Fresh, Examples * Page);
   File->FaultTicks = median(Faults);
   File->ReadTicks = 2 * median(Reads);
+  File->FenceTicks = (int64_t)Fences > 0 ? Fences / Examples : 0;
 }
 
 static void measureCosts(void) {
@@ -934,6 +961,7 @@ static void startInChild(void) {
   File->CountedTicks = Parents->CountedTicks;
   File->ReadTicks = Parents->ReadTicks;
   File->FaultTicks = Parents->FaultTicks;
+  File->FenceTicks = Parents->FenceTicks;
 }
 
 // 101 is the first priority that programs may use: other constructors may run loops.

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from incc.report.runs import LoopRun, RunReport
 from incc.report.source.demangle import short_name
 from incc.views.html import templates
-from incc.views.running.text import PARTS, header, loop_name, loop_notes, loop_table, place_of
+from incc.views.running.text import PARTS, header, is_range, loop_name, loop_notes, loop_table, place_of
 from incc.views.table import Table, TableRow, select
 
 _WIDTH = 560
@@ -78,13 +78,15 @@ def _bars(loop: LoopRun) -> Iterator[Bar]:
     ends = [loop.predicted]
     for _, cycles, _, _ in steps:
         ends.append(ends[-1] + cycles)
-    most = max(*ends, loop.cycles, 1e-9)
+    most = max(*ends, loop.cycles_done or loop.cycles, 1e-9)
     scale = _WIDTH / most
     yield Bar("predicted", f"{loop.predicted:.2f}", "predicted", 0, loop.predicted * scale, f"for {loop.core}, in L1")
     for (label, cycles, kind, text), before, after in zip(steps, ends, ends[1:], strict=False):
         left = max(min(before, after), 0)
         yield Bar(label, f"{cycles:+.2f}", kind, left * scale, abs(after - before) * scale, text)
     yield Bar("measured", f"{loop.cycles:.2f}", "measured", 0, loop.cycles * scale)
+    if is_range(loop):
+        yield Bar("until all is done", f"{loop.cycles_done:.2f}", "measured", 0, (loop.cycles_done or 0) * scale)
 
 
 def _trips(loop: LoopRun) -> list[dict[str, object]]:

@@ -20,6 +20,9 @@ It is that of the time of all loops if the processes' is unknown.
 _LOST = 0.05
 """The share of samples without an exit from which on the overview says so."""
 
+_APART = 1.05
+"""The quotient of two ends of a range from which on both are shown."""
+
 PARTS = {
     "places": "places of arrays",
     "aliasing": "4K aliasing",
@@ -90,7 +93,9 @@ def loop_table(report: RunReport, top: int) -> Table:
         ),
         number_column("iterations", "Mean iterations per entry; *: the loop counts them", spare=True),
         number_column("cycles/entry", "Mean core cycles from entry to exit", optional=True, priority=1, spare=True),
-        number_column("/iteration", "Mean core cycles per iteration; ~: may be too low; ?: samples have no exit"),
+        number_column(
+            "/iteration", "Mean core cycles per iteration; a range if entries overlap; ?: samples have no exit"
+        ),
         number_column("predicted", "Cycles per iteration of endless iterations with data in L1"),
         text_column("largest part", "Largest part of the difference", 24, 10, priority=0, optional=True),
     ]
@@ -128,7 +133,15 @@ def measured(loop: LoopRun) -> str:
     if loop.cycles is None:
         return ""
     error = f" ± {loop.cycles_error:.2f}" if loop.cycles_error >= 0.005 else ""
-    return f"{'~' if loop.is_short else ''}{loop.cycles:.2f}{error}{'?' if loop.lost > _LOST * loop.samples else ''}"
+    if is_range(loop):
+        error = f"–{loop.cycles_done:.2f}"
+    unsure = "~" if loop.is_short and loop.cycles_done is None else ""
+    return f"{unsure}{loop.cycles:.2f}{error}{'?' if loop.lost > _LOST * loop.samples else ''}"
+
+
+def is_range(loop: LoopRun) -> bool:
+    """Return True if all work of an entry ends clearly later than the core reaches the end of the entry."""
+    return loop.cycles is not None and loop.cycles_done is not None and loop.cycles_done > _APART * loop.cycles
 
 
 def loop_name(loop: LoopRun) -> str:
@@ -169,7 +182,11 @@ def steps(loop: LoopRun) -> Iterator[tuple[str, str]]:
     if loop.unexplained is not None:
         called = f" and calls of {', '.join(map(short_name, loop.calls[:3]))}" if loop.calls else ""
         yield f"{loop.unexplained:+.2f}", f"unexplained{called}"
-    yield f"{loop.cycles:.2f}", "measured cycles per iteration"
+    if is_range(loop):
+        ends = "until the core reaches the end of an entry, and until all its work has ended"
+        yield f"{loop.cycles:.2f}–{loop.cycles_done:.2f}", f"measured cycles per iteration, {ends}"
+    else:
+        yield f"{loop.cycles:.2f}", "measured cycles per iteration"
 
 
 def loop_notes(loop: LoopRun) -> Iterator[str]:
@@ -182,7 +199,9 @@ def loop_notes(loop: LoopRun) -> Iterator[str]:
         yield "The prediction is a lower bound: some of the loop's work is not counted."
     if loop.counted:
         yield "The loop counts its iterations itself (*), which slows it down: no value in it tells their number."
-    if loop.is_short:
+    if is_range(loop):
+        yield "The core looks ahead beyond an entry, so that entries overlap: what one takes is within the range."
+    elif loop.is_short and loop.cycles_done is None:
         yield "The measured cycles may be too low (~): the core looks ahead beyond an entry, so that entries overlap."
     if loop.lost:
         yield f"{loop.lost:,} of {loop.lost + loop.samples:,} samples have no exit (?): an exception, or longjmp."
