@@ -14,7 +14,7 @@ from incc.report.source.demangle import short_name
 
 def compare_runs(first: RunReport, second: RunReport) -> RunComparison:
     """Return the changes of loops from one run to another, perhaps of another build or on another input."""
-    rows = [_changed(*pair) for pair in _pairs(first.loops, second.loops)]
+    rows = [changed(*pair) for pair in pairs(first.loops, second.loops)]
     return RunComparison(
         first=replace(first, loops=()),
         second=replace(second, loops=()),
@@ -46,7 +46,8 @@ Compilers clone functions and inline them, and edits move lines. Keys with None,
 """
 
 
-def _pairs(first: Iterable[LoopRun], second: Iterable[LoopRun]) -> Iterator[tuple[LoopRun | None, LoopRun | None]]:
+def pairs(first: Iterable[LoopRun], second: Iterable[LoopRun]) -> Iterator[tuple[LoopRun | None, LoopRun | None]]:
+    """Yield the loops of two runs in pairs of the same loop of the source, and None for a run that lacks it."""
     before, after = list(first), list(second)
     for key in _KEYS:
         by_key: defaultdict[tuple[Hashable, ...], list[LoopRun]] = defaultdict(list)
@@ -59,7 +60,7 @@ def _pairs(first: Iterable[LoopRun], second: Iterable[LoopRun]) -> Iterator[tupl
                 unmatched.append(loop)
                 continue
             other = by_key[named].pop(0)  # those that took longest come first
-            after.remove(other)
+            after = [each for each in after if each is not other]
             yield loop, other
         before = unmatched
     yield from ((loop, None) for loop in before)
@@ -69,7 +70,8 @@ def _pairs(first: Iterable[LoopRun], second: Iterable[LoopRun]) -> Iterator[tupl
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
-def _changed(first: LoopRun | None, second: LoopRun | None) -> ChangedLoop:
+def changed(first: LoopRun | None, second: LoopRun | None) -> ChangedLoop:
+    """Return the changes of a loop from one run to another."""
     cycles = _cycles(second) - _cycles(first)
     if first is None or second is None:
         return ChangedLoop(first=first, second=second, per="iteration", cycles=cycles)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TextIO
 
 from incc.history.history import iso
 from incc.history.read import document
+from incc.history.runs import runs
 from incc.history.schema import selected
 from incc.history.store import ORDER, Database, StoredCommit, take
 from incc.report import types as t
 from incc.report.documents import InputError
+from incc.report.runs import LoopRun, RunReport
 from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Condition, Name
 from incc.support.text import written_out
 
@@ -23,17 +25,35 @@ _EXTRA = {
     "model_version": (TEXT, "the version of the core's model", "u.model_version"),
 }
 
+_OF_RUN: dict[str, tuple[str, Callable[[LoopRun], float | None]]] = {
+    "run_share": ("share of the processor time in the commit's run; may be unknown", lambda loop: loop.share),
+    "run_entries": ("entries in that run; may be unknown", lambda loop: float(loop.entries)),
+    "run_iterations": ("iterations in that run; may be unknown", lambda loop: loop.iterations),
+    "run_cycles": ("measured cycles per iteration in that run; may be unknown", lambda loop: loop.cycles),
+}
+
 ROW_NAMES: dict[str, Name] = {
     **{name: Name(kind, meaning, lambda unit, kernel: None) for name, (kind, meaning, _) in _EXTRA.items()},
+    **{name: Name(NUMBER, meaning, lambda unit, kernel: None) for name, (meaning, _) in _OF_RUN.items()},
     **NAMES,
 }
-"""The columns of the table, which conditions on its rows may name: those of kernels, and some of commits and units."""
+"""The columns of the table, which conditions on its rows may name: those of kernels, and some of commits, units and
+runs."""
 
 _SOME = 2000
 
 
 def rows(database: Database, condition: Condition | None) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of ROW_NAMES for each kernel of each commit, the oldest commit first."""
+    """Yield the values of ROW_NAMES for each kernel of each commit, the oldest commit first.
+
+    If a commit has several runs of a kernel, its values are those of the one in which it took longest.
+    """
+    ran: dict[tuple[str, str, str], LoopRun] = {}
+    names = {commit.id: commit.name for commit in database.commits()}
+    by_time = ((names[n], loop) for n, report in runs(database) for loop in report.loops)
+    for commit, loop in sorted(by_time, key=lambda each: (each[1].cycles or 0.0) * each[1].iterations):
+        ran[commit, loop.unit, loop.kernel_id] = loop
+    source, kernel_id = (len(_EXTRA) + list(NAMES).index(name) for name in ("source", "kernel_id"))
     extra = ", ".join(expression for _, _, expression in _EXTRA.values())
     kernels = database.rows(
         f"""SELECT {extra}, {selected(tuple(NAMES))} FROM commits c JOIN units u ON u."commit" = c.id
@@ -42,7 +62,9 @@ def rows(database: Database, condition: Condition | None) -> Iterator[tuple[Any,
     )
     truths = [n for n, name in enumerate(ROW_NAMES.values()) if name.kind == TRUTH]
     for row in kernels:
-        values = list(row)
+        run = ran.get((row[0], row[source], row[kernel_id]))
+        of_run = [of(run) if run else None for _, of in _OF_RUN.values()]
+        values = [*row[: len(_EXTRA)], *of_run, *row[len(_EXTRA) :]]
         values[1] = iso(values[1]) or None
         for n in truths:
             values[n] = bool(values[n])
@@ -87,8 +109,8 @@ def write_parquet(database: Database, condition: Condition | None, stream: Binar
             writer.write_batch(arrow.record_batch(columns, schema=schema))
 
 
-def reports(database: Database, commit: StoredCommit | None) -> Iterator[t.AnalysisReport]:
-    """Yield the reports of a commit, or of all, one for each unit, as they were added."""
+def reports(database: Database, commit: StoredCommit | None) -> Iterator[t.AnalysisReport | RunReport]:
+    """Yield the reports of a commit, or of all, one for each unit and run, as they were added."""
     units = database.rows(
         f"""SELECT u.id, u.body FROM commits c JOIN units u ON u."commit" = c.id
         WHERE :commit IS NULL OR c.id = :commit ORDER BY {ORDER}, u.source, u.assembly_file, u."key", u.digest""",
@@ -96,3 +118,5 @@ def reports(database: Database, commit: StoredCommit | None) -> Iterator[t.Analy
     )
     for unit, body in units:
         yield document(database, unit, body)
+    for _, report in runs(database, commit):
+        yield report

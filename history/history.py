@@ -532,6 +532,7 @@ def commits(database: Database) -> list[d.Commit]:
     sql = """SELECT u."commit", count(DISTINCT u.id), count(l.kernel) FROM units u
         LEFT JOIN unit_kernels l ON l.unit = u.id GROUP BY u."commit" """
     counts = {number: (units, kernels) for number, units, kernels in database.rows(sql)}
+    ran = dict(database.rows('SELECT "commit", count(*) FROM runs GROUP BY "commit"'))
     names: dict[str, defaultdict[int, list[str]]] = {}
     for table in ("branches", "baselines"):
         names[table] = defaultdict(list)
@@ -545,6 +546,7 @@ def commits(database: Database) -> list[d.Commit]:
             baselines=names["baselines"][commit.id],
             units=counts.get(commit.id, (0, 0))[0],
             kernels=counts.get(commit.id, (0, 0))[1],
+            runs=ran.get(commit.id, 0),
         )
         for commit in reversed(database.commits())
     ]

@@ -128,14 +128,15 @@ def compressed(data: bytes) -> bytes:
 def unpacked(unit: bytes, kernels: Iterable[bytes], path: str) -> t.AnalysisReport:
     """Return the report of one unit from the stored texts of it and of its kernels. Raises InputError."""
     try:
-        report = decoded(_text(unit, path), t.AnalysisReport)
-        report.units[0].kernels = [decoded(_text(kernel, path), t.KernelReport) for kernel in kernels]
+        report = decoded(unpacked_text(unit, path), t.AnalysisReport)
+        report.units[0].kernels = [decoded(unpacked_text(kernel, path), t.KernelReport) for kernel in kernels]
     except (IndexError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise _damaged(path, error) from None
     return report
 
 
-def _text(data: bytes, path: str) -> bytes:
+def unpacked_text(data: bytes, path: str) -> bytes:
+    """Return a text from its stored form. Raises InputError."""
     try:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(data, MOST)

@@ -79,6 +79,16 @@ TABLES = (
         PRIMARY KEY (unit, place)
     ) WITHOUT ROWID""",
     "CREATE INDEX unit_kernels_kernel ON unit_kernels (kernel)",
+    """CREATE TABLE runs (
+        "commit" INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
+        command TEXT NOT NULL,
+        model TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        body INTEGER NOT NULL REFERENCES bodies (id),
+        added INTEGER NOT NULL,
+        PRIMARY KEY ("commit", digest)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX runs_body ON runs (body)",
     """CREATE TABLE branches (
         "commit" INTEGER NOT NULL REFERENCES commits (id) ON DELETE CASCADE,
         name TEXT NOT NULL,
@@ -93,7 +103,7 @@ TABLES = (
 )
 """The statements that create the tables."""
 
-VERSION = 3
+VERSION = 4
 
 # --- columns and names ------------------------------------------------------------------------------------------------
 

@@ -175,7 +175,7 @@ class Database:
         connection.execute(
             """INSERT INTO commits (name, date, added) VALUES (?, ?, ?)
             ON CONFLICT (name) DO UPDATE SET date = excluded.date WHERE date IS NULL AND excluded.date IS NOT NULL""",
-            [name, date, _next_moment(connection, "commits", "added")],
+            [name, date, next_moment(connection, "commits", "added")],
         )
         number: int = connection.execute("SELECT id FROM commits WHERE name = ?", [name]).fetchone()[0]
         if branch:
@@ -195,7 +195,7 @@ class Database:
             connection.execute(
                 """INSERT INTO baselines VALUES (?, ?, ?)
                 ON CONFLICT (name) DO UPDATE SET "commit" = excluded."commit", since = excluded.since""",
-                [name, commit.id, _next_moment(connection, "baselines", "since")],
+                [name, commit.id, next_moment(connection, "baselines", "since")],
             )
 
     def remove_baseline(self, name: str) -> bool:
@@ -228,7 +228,7 @@ class Database:
             units = connection.execute('SELECT count(*) FROM units WHERE "commit" IN gone').fetchone()[0]
             connection.execute("DELETE FROM commits WHERE id IN gone")
             connection.execute("DROP TABLE gone")
-            bodies = connection.execute(f"DELETE FROM bodies WHERE {_UNUSED}").rowcount
+            bodies = remove_unused(connection)
             if dry_run:
                 connection.execute("ROLLBACK")
                 connection.execute("BEGIN")
@@ -343,7 +343,7 @@ class Adder:
         self._texts = {}
         with self._database.transaction() as connection:
             commit = self._database.set_commit(connection, *self._commit)
-            now = _next_moment(connection, "units", "added")
+            now = next_moment(connection, "units", "added")
             new: list[PackedUnit] = []
             for unit in units:
                 replaced = self._older(connection, commit, unit)
@@ -435,7 +435,7 @@ def _bound(values: Sequence[Any] | dict[str, Any]) -> Sequence[Any] | dict[str, 
     return [text(value) if isinstance(value, str) else value for value in values]
 
 
-def _next_moment(connection: sqlite3.Connection, table: str, column: str) -> int:
+def next_moment(connection: sqlite3.Connection, table: str, column: str) -> int:
     """Return microseconds since 1970, later than all in the table: a clock may stand still or go back."""
     last = connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]
     return max(time.time_ns() // 1000, (last or 0) + 1)
@@ -449,7 +449,13 @@ def _remove_unit(connection: sqlite3.Connection, number: int) -> None:
     connection.executemany(f"DELETE FROM bodies WHERE id = ? AND {_UNUSED}", bodies)
 
 
+def remove_unused(connection: sqlite3.Connection) -> int:
+    """Remove the texts that nothing refers to; return their number."""
+    return connection.execute(f"DELETE FROM bodies WHERE {_UNUSED}").rowcount
+
+
 _UNUSED = """NOT EXISTS (SELECT 1 FROM units WHERE body = bodies.id)
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE body = bodies.id)
     AND NOT EXISTS (SELECT 1 FROM unit_kernels WHERE kernel = bodies.id)"""
 
 
@@ -473,6 +479,7 @@ class _Merge:
         self._merge_bodies()
         rows = self.other.rows(f"SELECT {_KERNEL_COLUMNS} FROM kernels")
         self.ours.executemany(_INSERT_KERNEL, ((self.bodies[row[0]], *row[1:]) for row in rows))
+        self._merge_runs()
         return self._merge_units(), self._merge_baselines()
 
     def _merge_commits(self) -> None:
@@ -513,6 +520,14 @@ class _Merge:
         rows = ((units[unit], place, self.bodies[kernel]) for unit, place, kernel in links if unit in units)
         cursor = self.ours.executemany("INSERT INTO unit_kernels VALUES (?, ?, ?)", rows)
         return Added(units=len(units), kernels=max(cursor.rowcount, 0), replaced=0, already=already)
+
+    def _merge_runs(self) -> None:
+        columns = '"commit", command, model, digest, body, added'
+        rows = (
+            (self.commits[commit], command, model, digest, self.bodies[body], added)
+            for commit, command, model, digest, body, added in self.other.rows(f"SELECT {columns} FROM runs")
+        )
+        self.ours.executemany(f"INSERT OR IGNORE INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def _merge_baselines(self) -> list[str]:
         """Merge baselines; if two have the same name, keep the one that was set later. Returns notes."""

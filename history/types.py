@@ -26,6 +26,8 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     baselines: list[str]
     units: int
     kernels: int
+    runs: int = 0
+    """Runs of programs with probes."""
 
 
 class RecordedBuild(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +84,49 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     points: list[Point]
 
 
+class RunPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A loop as it ran at one commit."""
+
+    commit: str
+    date: str
+    kernel_id: str
+    line: int | None
+    share: float | None
+    """Its share of the processor time; null if unknown."""
+    entries: int
+    iterations: float
+    """All of them."""
+    elements: float | None
+    """Elements of the source's loop per iteration; null if unknown."""
+    cycles: float | None
+    """Measured cycles per iteration; null if unknown."""
+    cycles_error: float
+    """The standard error."""
+    predicted: float | None
+    """Predicted cycles per iteration of endless iterations with data in L1."""
+    parts: dict[str, float]
+    """The parts of the difference in cycles per iteration, by their kinds, the largest first."""
+    unexplained: float | None
+    basis: Literal["element", "iteration", ""]
+    """The basis of `change`; empty for the first point."""
+    change: float | None
+    """The relative change of the measured cycles since the previous point, on the basis; null if unknown."""
+    renamed: bool
+    """True if the name differs from the previous point."""
+
+
+class RunSeries(msgspec.Struct, frozen=True, kw_only=True):
+    """The history of a loop in the runs of a command on a core, the oldest commit first."""
+
+    function: str
+    kernel_id: str
+    source: str
+    command: list[str]
+    """The command, without the program's folder."""
+    model: str
+    points: list[RunPoint]
+
+
 class History(msgspec.Struct, frozen=True):
     """The result of `incc-db log`."""
 
@@ -89,6 +134,8 @@ class History(msgspec.Struct, frozen=True):
     commits: int
     """The number of commits in the database; a series has those that have the kernel."""
     series: list[Series]
+    runs: list[RunSeries] = []
+    """The measured cycles of the same loops, if the database has runs."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from incc.history import types as d
 from incc.report.wording import relative
 from incc.views.layout import BOLD, Layout, count, each, harmless
+from incc.views.running.text import PARTS, mean_text
 from incc.views.table import Column, Table, TableRow, number_column, row, text_lines
 
 BARS, ASCII_BARS = "▁▂▃▄▅▆▇█", "_.-=+*%#"
@@ -28,9 +29,13 @@ def commits(commit_list: Sequence[d.Commit], layout: Layout) -> Iterator[str]:
         Column(title="Baselines", comfortable=12, least=6, priority=4),
         number_column("Units"),
         number_column("Kernels"),
+        number_column("Runs"),
     ]
     rows = [
-        row(d.shown(c.commit), c.date[:10], ", ".join(c.branches), ", ".join(c.baselines), str(c.units), str(c.kernels))
+        row(
+            *(d.shown(c.commit), c.date[:10], ", ".join(c.branches), ", ".join(c.baselines)),
+            *(str(c.units), str(c.kernels), str(c.runs) if c.runs else ""),
+        )
         for c in commit_list
     ]
     yield from _table(columns, rows, layout)
@@ -42,6 +47,10 @@ def history(histories: d.History, layout: Layout, bars: str = BARS) -> Iterator[
         if number:
             yield ""
         yield from _lines_of_series(series, layout, bars)
+    for number, run in enumerate(histories.runs):
+        if number or histories.series:
+            yield ""
+        yield from _lines_of_run(run, layout, bars)
 
 
 def best(bests: d.Bests, layout: Layout) -> Iterator[str]:
@@ -118,6 +127,54 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
             unchanged = 0
         rows.append(_point_row(point, words))
     yield from _table(columns, rows, layout)
+
+
+def _lines_of_run(series: d.RunSeries, layout: Layout, bars: str) -> Iterator[str]:
+    points = series.points
+    by_element = all(p.elements for p in points)
+    values = [None if p.cycles is None else p.cycles / (p.elements or 1 if by_element else 1) for p in points]
+    core = f", {series.model}" if series.model else ""
+    heading = f"{series.kernel_id} in {layout.file(series.source)}{core}, measured in {' '.join(series.command)}"
+    yield layout.paint(harmless(layout.cut(heading, 0), False), BOLD)
+    room = max((layout.width or 120) - 60, 20)
+    numbers = [v for v in values if v is not None]
+    if numbers:
+        span = each(numbers[-1]) if min(numbers) == max(numbers) else f"{each(min(numbers))} to {each(max(numbers))}"
+        per = "per element" if by_element else "per iteration"
+        yield f"{sparkline(values[-room:], bars)}  {span} cycles {per}, {count(len(points), 'commit')}"
+    columns = [
+        Column(title="Commit", comfortable=10, least=8, priority=3),
+        Column(title="Date"),
+        number_column("Share"),
+        number_column("Entries", optional=True, priority=1),
+        number_column("Iterations", optional=True, priority=2),
+        number_column("Cycles"),
+        number_column("/elem."),
+        number_column("Change"),
+        number_column("Predicted", optional=True, priority=3),
+        Column(title="Largest part", comfortable=16, least=6, priority=5),
+    ]
+    yield from _table(columns, [_run_row(point) for point in points], layout)
+
+
+def _run_row(point: d.RunPoint) -> TableRow:
+    parts = {**point.parts, "unexplained": point.unexplained or 0.0}
+    name = max(parts, key=lambda each: abs(parts[each]))
+    change = "" if point.change is None else relative(1 + point.change)
+    error = f" ± {point.cycles_error:.2f}" if point.cycles_error >= 0.005 else ""
+    texts = [
+        d.shown(point.commit),
+        point.date[:10],
+        "" if point.share is None else f"{point.share:.1%}",
+        f"{point.entries:,}",
+        mean_text(point.iterations / point.entries),
+        "" if point.cycles is None else f"{point.cycles:.2f}{error}",
+        each(point.cycles / point.elements) if point.cycles is not None and point.elements else "",
+        change,
+        "" if point.predicted is None else f"{point.predicted:.2f}",
+        f"{PARTS.get(name, name)} {parts[name]:+.2f}" if parts[name] else "",
+    ]
+    return row(*texts, kind="slower" if (point.change or 0) > 0 else "")
 
 
 def _point_row(point: d.Point, words: str) -> TableRow:

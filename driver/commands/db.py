@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -25,9 +25,11 @@ from incc.driver.completion import completed
 from incc.driver.deliver import write_rendered
 from incc.driver.messages import run_command, say
 from incc.history.reports import PackedUnit, files_of, packed, read_reports, report_in
+from incc.history.runs import add_run, command_of, core_of, is_run, run_history, run_in, runs
 from incc.history.store import Added, Adder, Database, StoredCommit, open_database, open_reading
 from incc.history.types import shown
 from incc.report.documents import InputError
+from incc.report.runs import RunReport
 from incc.support.files import replacement
 from incc.views.layout import Layout, count, harmless
 
@@ -57,19 +59,23 @@ def _add(options: argparse.Namespace) -> int:
     first = next(units, None)
     if first is None and refused and not os.path.exists(options.db):
         return INCOMPLETE  # do not create an empty database
+    ran: list[bool] = []
     with open_database(options.db, create=True) as database:
         if database.note:
             _say(f"note: {database.note}")
         adder = Adder(database, name, date, branch)
-        for file, unit in chain((first,) if first else (), units):
-            adder.add(unit, file)
+        for file, each in chain((first,) if first else (), units):
+            if isinstance(each, RunReport):
+                ran.append(add_run(database, name, date, branch, each))
+            else:
+                adder.add(each, file)
         added = adder.finish()
-    print(f"{shown(name)}: {_added(added)}")
+    print(f"{shown(name)}: {_added(added, ran)}")
     return INCOMPLETE if refused else OK
 
 
-def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit]]:
-    """Yield the files and units of reports; report unreadable ones, add their errors to `refused`, and go on."""
+def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUnit | RunReport]]:
+    """Yield the files with units of reports and runs; report unreadable ones, add errors to `refused`, and go on."""
 
     def refuse(error: InputError) -> None:
         refused.append(str(error))
@@ -79,6 +85,9 @@ def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUn
         try:
             for line, text in read_reports(file):
                 try:
+                    if is_run(text):
+                        yield file, run_in(text, file)
+                        continue
                     done = completed(report_in(text, file, line))
                 except InputError as error:
                     refuse(error)
@@ -115,8 +124,15 @@ def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
     return commit.name, commit.date if date is None else date, branch
 
 
-def _added(added: Added) -> str:
+def _added(added: Added, runs: Sequence[bool] = ()) -> str:
+    """Return a text on what was added; `runs`: whether each run is new."""
+    parts = [_units_added(added)] if added.units or added.already or not runs else []
+    parts += [f"{count(sum(runs), 'run')} added"] if any(runs) else []
+    parts += [f"{count(len(runs) - sum(runs), 'run')} already present"] if not all(runs) else []
+    return "; ".join(parts)
 
+
+def _units_added(added: Added) -> str:
     text = f"{count(added.units, 'unit')} with {count(added.kernels, 'kernel')} added"
     if added.replaced:
         text += f", {count(added.replaced, 'unit')} replaced"
@@ -275,6 +291,9 @@ def _show(options: argparse.Namespace) -> int:
             build = f"{compiler} {version.split(' ')[0]}".strip()
             words = [source, build, model, count(kernels, "kernel")]
             lines.append(harmless(", ".join(word for word in words if word), False))
+        for _, report in runs(database, commit):
+            words = [f"run of {' '.join(command_of(report))}", core_of(report), count(len(report.loops), "loop")]
+            lines.append(harmless(", ".join(word for word in words if word), False))
     write_rendered(options.output, lambda width, colour: "".join(f"{line}\n" for line in lines))
     return OK
 
@@ -283,10 +302,11 @@ def _log(options: argparse.Namespace) -> int:
     from incc.history.history import choice, history
     from incc.views import database as views
 
+    chosen = choice(options.kernel, options.mcpu, options.all)
     with open_reading(options.db) as database:
-        series = history(database, options.kernel, choice(options.kernel, options.mcpu, options.all))
-    series = replace(series, series=series.series[: options.top or None])
-    if not series.series:
+        series = replace(history(database, options.kernel, chosen), runs=run_history(database, chosen))
+    series = replace(series, series=series.series[: options.top or None], runs=series.runs[: options.top or None])
+    if not series.series and not series.runs:
         _say(f"{options.db}: no kernel {options.kernel!r}")
         return INCOMPLETE
     _print(options, series, lambda layout: views.history(series, layout, _bars()))
@@ -427,7 +447,12 @@ COMMAND = Command(
             Option("--commit C", "text", _COMMIT.format(""), None),
             Option("--branch NAME", "text", "branch of the commit (default: the one checked out here)", None),
             Option("--date DATE", "text", "date of a commit that git does not have: 2026-01-31[T12:00]", None),
-            Option("REPORT…", "operand", "JSON report, or folder of them (-: standard input)", into="reports"),
+            Option(
+                "REPORT…",
+                "operand",
+                "JSON report, also of incc-run, or folder of them (-: standard input)",
+                into="reports",
+            ),
         ),
         _command(
             "merge",

@@ -26,6 +26,7 @@ from incc.driver.sides.read import read_sides
 from incc.driver.sides.runs import TOP, check_core, is_recorded, is_run, read_run
 from incc.models.memory import ALL
 from incc.report.documents import InputError
+from incc.report.runs import RunReport
 from incc.report.source.places import choice
 from incc.support.errors import AnalysisError
 from incc.support.files import write_file
@@ -174,21 +175,23 @@ def _compare_runs(options: argparse.Namespace) -> int:
     from incc.comparison.runs import compare_runs
     from incc.views.running.difference import render
 
-    if len(options.inputs) != 2:
-        raise UsageError(f"two runs are compared, not {len(options.inputs)}")
+    inputs = _inputs(options)
+    if len(inputs) != 2:
+        raise UsageError(f"two runs are compared, not {len(inputs)}")
     unset = vars(Parser(COMMAND).parse_args([]))
     for name, value in vars(options).items():
         if value != unset[name] and name not in _FOR_RUNS:
             raise UsageError(f"--{name.replace('_', '-')} does not apply to runs of programs with probes")
     check_core(options.mcpu, options.model_path)
     targets = [("-o", options.output), ("--html", options.html)]
-    check_targets([(option, file) for option, file in targets if file], options.inputs)
-    runs, problems = [], []
-    for name in options.inputs:
-        ran, unread = read_run([name], options.mcpu, options.model_path)
-        runs.append(ran)
+    check_targets([(option, file) for option, file in targets if file], inputs)
+    # Which run of a database is compared depends on the other one.
+    runs: dict[int, RunReport] = {}
+    problems: list[str] = []
+    for n in sorted((0, 1), key=lambda n: not (is_run(inputs[n]) or is_recorded(inputs[n]))):
+        runs[n], unread = read_run([inputs[n]], options.mcpu, options.model_path, like=runs.get(1 - n))
         problems += unread
-    comparison = compare_runs(*runs)
+    comparison = compare_runs(runs[0], runs[1])
     write_rendered(options.output, partial(render, comparison, options.format, top=options.top or TOP))
     if options.html:
         write_rendered(options.html, partial(render, comparison, "html", top=0))
@@ -197,7 +200,7 @@ def _compare_runs(options: argparse.Namespace) -> int:
     return FAILED if problems else OK
 
 
-_FOR_RUNS = frozenset(("inputs", "output", "format", "html", "mcpu", "model_path", "top"))
+_FOR_RUNS = frozenset(("inputs", "baseline", "output", "format", "html", "mcpu", "model_path", "top"))
 """The options that apply to runs."""
 
 _say = partial(say, "incc-diff")

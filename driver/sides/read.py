@@ -118,7 +118,7 @@ def _sides(name: str, settings: Settings) -> list[tuple[str, Collected]]:
     try:
         mode = os.stat(name).st_mode
     except (OSError, ValueError) as error:  # a path with a NUL byte in it
-        if database := _database_of(name):
+        if database := database_of(name):
             return [("", _of_database(name, *database))]
         raise InputError(f"{printable(name)}: {reason(error)}") from None
     if stat.S_ISDIR(mode):
@@ -191,7 +191,7 @@ def _read(file: BinaryIO, name: str, size: int = -1) -> bytes:
         raise InputError(f"{printable(name)}: {reason(error)}") from None
 
 
-def _database_of(name: str) -> tuple[str, str] | None:
+def database_of(name: str) -> tuple[str, str] | None:
     """Split FILE@NAME into the path of a database and a name in it; None if there is no such file."""
     at = name.find("@")
     while at >= 0:

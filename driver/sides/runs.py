@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 from collections.abc import Iterable, Sequence
@@ -49,10 +50,15 @@ def check_core(mcpu: str, model_path: Sequence[str] = ()) -> None:
 def is_run(path: str) -> bool:
     """Return True if a file begins as a report of incc-run."""
     try:
-        with open(path, "rb") as file:
-            return file.seekable() and b'"incc-run"' in file.read(100)
+        return os.path.isfile(path) and b'"incc-run"' in _start(path, 100)
     except (OSError, ValueError):
         return False
+
+
+def _start(path: str, size: int) -> bytes:
+    """Return the first bytes of a file. Raises OSError."""
+    with open(path, "rb") as file:
+        return file.read(size)
 
 
 def is_recorded(path: str) -> bool:
@@ -69,21 +75,26 @@ def recorded_files(folder: str) -> list[str]:
 
 
 def read_run(
-    names: Sequence[str], mcpu: str = "", model_path: Sequence[str] = (), most: int = TOP
+    names: Sequence[str], mcpu: str = "", model_path: Sequence[str] = (), most: int = TOP, like: RunReport | None = None
 ) -> tuple[RunReport, list[str]]:
     """Return the report on what probes recorded in files and folders, and messages on files that cannot be read.
 
-    A report of `incc-run` in their place is returned as it is.
+    A report of `incc-run` in their place is returned as it is, also from a database.
 
     Args:
         names: the files and folders.
         mcpu: the core of the predictions; "" for the host.
         model_path: the places that are searched for models first.
         most: the number of loops to analyse, those that took longest.
+        like: the run with whose command one is taken from a database.
 
     Raises:
         InputError: none of the files can be read.
     """
+    if len(names) == 1 and (database := _in_database(names[0])):
+        from incc.history.runs import run_like
+
+        return run_like(*database, like), []
     reports = [name for name in names if is_run(name) or name.endswith(".json")]
     if reports and len(names) > 1:
         raise InputError(f"{reports[0]}: a report of incc-run, which cannot be combined with other files")
@@ -102,6 +113,18 @@ def read_run(
     if not profiles:
         raise InputError("\n".join(problems))
     return report_on(profiles, mcpu, model_path, most), problems
+
+
+def _in_database(name: str) -> tuple[str, str] | None:
+    """Return the path of a database and the name of a commit in it, "" for the newest; None for other inputs."""
+    from incc.driver.sides.read import SQLITE_MAGIC, database_of
+
+    if not os.path.exists(name):
+        return database_of(name)
+    with contextlib.suppress(OSError):
+        if os.path.isfile(name) and _start(name, len(SQLITE_MAGIC)) == SQLITE_MAGIC:
+            return name, ""
+    return None
 
 
 def _stored_report(path: str) -> RunReport:

@@ -331,13 +331,13 @@ _KILLED = """
 import os, signal, sys
 from incc.history import store
 from incc.driver.commands.db import main
-remove = store._next_moment
+remove = store.next_moment
 def dies(connection, table, column):
     if table == "units":
         connection.execute("DELETE FROM bodies WHERE 0")
         os.kill(os.getpid(), signal.SIGKILL)
     return remove(connection, table, column)
-store._next_moment = dies
+store.next_moment = dies
 main(["add", f"--db={sys.argv[1]}", "--commit=new", sys.argv[2]])
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from incc.report.runs import ChangedLoop, RunComparison, RunReport
 from incc.report.wording import counted, relative
 from incc.views.layout import BOLD, Layout, harmless
-from incc.views.running.text import PARTS, loop_name, place_of
+from incc.views.running.text import PARTS, loop_name, mean_text, place_of
 from incc.views.table import Cell, Table, TableRow, markdown_lines, number_column, select, text_column, text_lines
 
 _NAMES = {**PARTS, "predicted": "predicted", "unexplained": "unexplained"}
@@ -83,7 +83,7 @@ def _cells(row: ChangedLoop) -> Iterator[str]:
     yield loop_name(pair[-1])
     yield place_of(pair[-1])
     yield _both(f"{loop.entries:,}" for loop in pair)
-    yield _both(_count(row.work(loop) * loop.iterations / loop.entries) for loop in pair)
+    yield _both(mean_text(row.work(loop) * loop.iterations / loop.entries) for loop in pair)
     per = [loop.cycles / row.work(loop) if loop.cycles is not None else 0.0 for loop in pair]
     yield _both(f"{cycles:.2f}" if cycles else "?" for cycles in per)
     yield "elem." if row.per == "element" else "iter."
@@ -98,7 +98,3 @@ def _cells(row: ChangedLoop) -> Iterator[str]:
 def _both(texts: Iterable[str]) -> str:
     """Return the texts of one or two runs, equal ones once."""
     return " → ".join(dict.fromkeys(texts))
-
-
-def _count(number: float) -> str:
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"

@@ -124,8 +124,12 @@ def _cells(loop: LoopRun) -> Iterator[str]:
 
 def iterations(loop: LoopRun) -> str:
     """Return the mean iterations per entry, with `*` if the loop counts them."""
-    mean = loop.iterations / loop.entries
-    return f"{f'{mean:,.0f}' if mean >= 1000 else f'{mean:.4g}'}{'*' if loop.counted else ''}"
+    return f"{mean_text(loop.iterations / loop.entries)}{'*' if loop.counted else ''}"
+
+
+def mean_text(mean: float) -> str:
+    """Return a mean number of iterations."""
+    return f"{mean:,.0f}" if mean >= 1000 else f"{mean:.4g}"
 
 
 def measured(loop: LoopRun) -> str:
