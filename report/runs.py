@@ -1,4 +1,7 @@
-"""The report on a program that was run with probes: what its loops took, and what explains that."""
+"""The report on a program that was run with probes: what its loops took, and what explains that.
+
+The schema of rankings contains the records of loops, so run `make describe` after a change.
+"""
 
 from __future__ import annotations
 
