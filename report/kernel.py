@@ -95,7 +95,7 @@ def kernel_report(
     range_ = None if result.settings.for_advice else kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
-    accesses = access_patterns(result, elements)
+    accesses = access_patterns(result, elements.per_iteration if elements else None)
     context = HintContext(
         build=build,
         elements=elements.per_iteration if elements else Fraction(1),

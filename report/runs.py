@@ -99,6 +99,8 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """Loops that ran in addition to it, or instead of it, with their share of the time and their iterations."""
     verdict: str = ""
     """The limit of endless iterations, in one sentence; "" if the loop was not analysed."""
+    accesses: tuple[str, ...] = ()
+    """Sentences on the accesses by which it does not use all bytes that it passes, with the strides of samples."""
     trips: tuple[TripCount, ...]
     notes: tuple[str, ...] = ()
 

@@ -58,11 +58,14 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def explain(result: KernelResult, profile: LoopProfile, cycles: float, ways: Ways | None = None) -> Explanation:
+def explain(
+    result: KernelResult, strided: KernelResult, profile: LoopProfile, cycles: float, ways: Ways | None = None
+) -> Explanation:
     """Return what explains the difference between measured and predicted cycles per iteration of a loop.
 
     Args:
         result: the analysis of the loop.
+        strided: its analysis with the strides of samples.
         profile: what its probes recorded.
         cycles: the measured cycles per iteration.
         ways: the ways through the loop, if there are branches inside.
@@ -76,7 +79,7 @@ def explain(result: KernelResult, profile: LoopProfile, cycles: float, ways: Way
     possible: list[str] = []
     if ways is not None:
         parts += _sides(result, profile, ways, possible)
-    size, levels = _data(result, profile, notes)
+    size, levels = _data(strided, profile, notes)
     if size is not None and levels:
         beyond, name = levels[0]
         parts.append(Part(kind="data", cycles=beyond, text=f"{size_text(size)} of data, in {name}"))
@@ -283,7 +286,7 @@ def _address_of(result: KernelResult) -> Callable[[int, Sample], int | None]:
         access.register.root
         for i in result.kernel.instructions
         for access in i.registers
-        if access.write and not (i.affine and i.affine.terms == ((access.register.root, 1),))
+        if access.write and not (i.affine and dict(i.affine.terms).get(access.register.root) == 1)
     }
 
     def address(number: int, sample: Sample) -> int | None:

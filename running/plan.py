@@ -127,6 +127,8 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
     values = found or counted(code, Cell(counter) if counter else None)
     instructions = [i for n in code.numbers for i in function.code.get(n, ())]
     roots = dict.fromkeys(r.root for i in instructions for m in i.memory for r in (m.base, m.index) if r is not None)
+    # Then those that addresses are moved by.
+    roots |= dict.fromkeys(r for i in instructions if i.affine and i.affine.target in roots for r, _ in i.affine.terms)
     sides = counted_sides(graph, header, body, function.code, x86.REGISTERS.lost_at_call)[: x86.SIDES]
     roots = dict.fromkeys([*[side.register for side in sides], *roots])
     registers = tuple(root for root in roots if root in x86.REGISTERS.all)[: x86.VALUES]

@@ -14,6 +14,7 @@ from incc.report.runs import LoopRun, RunReport, TripCount
 from incc.report.source.demangle import demangle
 from incc.running.explain import explain, way_shares
 from incc.running.profile import LoopProfile, ProgramProfile, Trips
+from incc.running.strides import seen_accesses, with_strides
 from incc.running.units import StoredUnit
 
 
@@ -215,9 +216,12 @@ def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: Analysed) -> Lo
         role=report.role.name if report.role.name != "main" else "",
         verdict=report.verdict,
     )
+    strided, others = with_strides(result, profile.examples)
+    accesses = seen_accesses(strided, report.elements.per_iteration if report.elements else None)
+    run = replace(run, accesses=(*accesses, others) if accesses and others else tuple(accesses))
     if run.cycles is None:
         return run
-    explanation = explain(result, profile, run.cycles, analysed.ways)
+    explanation = explain(result, strided, profile, run.cycles, analysed.ways)
     unexplained = explanation.unexplained
     if run.cycles_done is not None and unexplained < 0:
         # Nothing is unexplained between the end as the core reaches it and that of all work.

@@ -528,6 +528,41 @@ def test_ways_are_mixed_by_their_shares(shares: list[float]) -> None:
     assert [order.count(n) / len(order) for n in range(len(shares))] == pytest.approx(shares)
 
 
+STRIDES = """
+#include <stdlib.h>
+#define NOINLINE __attribute__((noinline))
+struct body { double x, y, z, mass; };
+NOINLINE double masses(const struct body *b, long n) { double s = 0; for (long i = 0; i < n; i++) s += b[i].mass; return s; }
+NOINLINE double column(const double *a, long n, long m) { double s = 0; for (long i = 0; i < n; i++) s += a[i * m]; return s; }
+NOINLINE double rows(const double *a, long n, long m) { double s = 0; for (long i = 0; i < n; i++) s += a[-i * m]; return s; }
+NOINLINE long sum(const long *a, long n) { long s = 0; for (long i = 0; i < n; i++) s += a[i]; return s; }
+int main() {
+  double *a = calloc(400000, 8), s = 0;
+  for (int i = 0; i < 16; i++) {
+    s += masses((void *)a, 10000) + column(a + i % 8, 300, 1250) + rows(a + 399999, 300, i < 12 ? 100 : 200);
+    s += sum((void *)a, 1000);
+  }
+  return s != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_strides_in_registers_are_those_of_samples(compiler: str, tmp_path: pathlib.Path) -> None:
+    program = build(tmp_path, compiler, "-O1", "-fno-unroll-loops", source=STRIDES)
+    run(tmp_path, "--json", "-o", "run.json", "--mcpu=znver4", "--", program)
+    loops = json.loads((tmp_path / "run.json").read_text())["loops"]
+    accesses = {loop["function_name"]: "\n".join(loop["accesses"]) for loop in loops}
+    data = {loop["function_name"]: loop["data_bytes"] for loop in loops}
+    assert "8 of every 32 bytes, like one field of an array of structures; 25 % of each line" in accesses["masses"]
+    assert "8 of every 10,000 bytes, each in a new page; 12.5 % of each line is used" in accesses["column"]
+    # Each entry goes through 300 lines, at most in other places than all others do.
+    assert 300 * 64 <= data["column"] <= 16 * 300 * 64
+    assert "8 of every 800 bytes, each in a new line, downwards" in accesses["rows"]
+    assert "12 of 16 samples have these strides." in accesses["rows"]
+    assert accesses["sum"] == ""
+
+
 def test_two_runs_are_compared(tmp_path: pathlib.Path) -> None:
     for number, options in enumerate((["-O1"], ["-O3"])):
         program = build(tmp_path, "gcc", *options)

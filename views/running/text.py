@@ -199,6 +199,7 @@ def loop_notes(loop: LoopRun) -> Iterator[str]:
         yield f"Also ran: {other}."
     for cause in loop.possible:
         yield f"Possible: {cause}."
+    yield from loop.accesses
     if loop.at_least:
         yield "The prediction is a lower bound: some of the loop's work is not counted."
     if loop.counted:
