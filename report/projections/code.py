@@ -14,6 +14,7 @@ from incc.core.prediction import predicted
 from incc.core.quality import address_arithmetic, stack_use
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode, MemoryAccess, Register, RegisterAccess
+from incc.report.hints.common import calls
 from incc.report.hints.estimates import with_register
 from incc.report.projections.changing import Changed, Obstacle, analyzed, laid_out
 
@@ -84,6 +85,8 @@ def without_spills(facts: KernelResult) -> Changed:
     of_place = {*stack.spills, *stack.reloads, *stack.invariant_reloads}
     if not of_place:
         raise Obstacle("no-spills", ())
+    if inside := calls(kernel):
+        raise Obstacle("call", inside)  # which may change any register
     instructions = list(kernel.instructions)
     # Places that other instructions than loads and moves use stay on the stack.
     fixed = {_slot(instructions[i]) for i in of_place if not _is_simple(instructions[i], kernel.isa)}

@@ -60,6 +60,7 @@ def vectorised(facts: KernelResult, elements: Elements | None) -> Changed:
         raise Obstacle("full-width", ())
     offsets = _check_streams(facts, work, elements, widths)
     counting = _counting(facts, overhead)
+    advanced = _advanced(kernel, counting)
     earlier = _earlier_loads(facts, work)
     if earlier and elements is not None and elements.per_iteration != 1 and not widths.packed:
         raise Obstacle("earlier-value", sorted({i for i, _ in earlier}))
@@ -71,7 +72,7 @@ def vectorised(facts: KernelResult, elements: Elements | None) -> Changed:
         made = isa(kernel.isa).widened(kernel.instructions[i], times, element, widest)
         if not made:
             raise Obstacle("no-vector-form", (i,))
-        return [_moved(each, offsets.get(i, 0) * (times - 1)) for each in made]
+        return [_moved(each, (offsets.get(i, 0) - advanced[i]) * (times - 1)) for each in made]
 
     made: list[Instruction] = []
     for i, instruction in enumerate(kernel.instructions):
@@ -106,6 +107,7 @@ def arithmetic_vectorised(facts: KernelResult) -> Changed:
     reordered = _check_dependences(facts, overhead, times)
     steps = {stream.instruction: stream.step or 0 for stream in facts.analysis.streams}
     counting = _counting(facts, overhead)
+    advanced = _advanced(kernel, counting)
     made: list[Instruction] = []
     for i, instruction in enumerate(kernel.instructions):
         if i in overhead and (instruction.affine is not None or instruction.branch or not _writes(instruction)):
@@ -114,7 +116,7 @@ def arithmetic_vectorised(facts: KernelResult) -> Changed:
         by_vectors = _by_vectors(instruction, kernel.isa, element, widest, steps.get(i, 0))
         if by_vectors is None:
             raise Obstacle("no-vector-form", (i,))
-        made += by_vectors
+        made += [_moved(each, -advanced[i] * (times - 1)) for each in by_vectors]
     after = analyzed(facts, laid_out(kernel, made))
     return Changed(cycles=after.cycles / times, bits=widest, reordered=tuple(reordered))
 
@@ -273,16 +275,18 @@ def _check_streams(
     Raises Obstacle unless every access goes through its array element by element, or loads the same in each iteration.
     """
     groups: dict[tuple[int, int, bool], list[Stream]] = {}
+    first: dict[int, int] = {}
     placed: set[int] = set()
     for stream in facts.analysis.streams:
         if stream.step is not None and stream.instruction in work:
             placed.add(stream.instruction)
             groups.setdefault((stream.part, stream.step, stream.store), []).append(stream)
+            first[stream.part] = min(first.get(stream.part, stream.offset), stream.offset)
     accesses = [i for i in work if any(a.load or a.store for a in facts.kernel.instructions[i].memory)]
     if unknown := [i for i in accesses if i not in placed]:
         raise Obstacle("gather", unknown)
     offsets: dict[int, int] = {}
-    for (_, step, store), members in groups.items():
+    for (part, step, store), members in groups.items():
         problem = _stream_problem(step, store, members)
         size = min(s.size for s in members)
         if not problem and step and elements is not None:
@@ -296,8 +300,7 @@ def _check_streams(
             problem = "" if whole else "interleaved"
         if problem:
             raise Obstacle(problem, sorted({s.instruction for s in members}))
-        first = min(s.offset for s in members)
-        offsets.update({s.instruction: s.offset - first for s in members if step})
+        offsets.update({s.instruction: s.offset - first[part] for s in members if step})
     return offsets
 
 
@@ -437,6 +440,20 @@ def _counting(facts: KernelResult, overhead: Set[int]) -> Set[int]:
     """Return the instructions that advance counters and addresses from one iteration to the next."""
     members = [chain_instructions(chain) for chain in facts.analysis.chains]
     return frozenset(i for chain in members if {*chain} <= overhead for i in chain)
+
+
+def _advanced(kernel: KernelCode, counting: Set[int]) -> list[int]:
+    """Return the bytes by which the address of each instruction's access has advanced within the iteration."""
+    so_far: dict[str, int] = {}
+    bytes_of: list[int] = []
+    for i, instruction in enumerate(kernel.instructions):
+        access = next((each for each in instruction.memory if each.load or each.store), None)
+        registers = ((access.base, 1), (access.index, access.scale)) if access else ()
+        bytes_of.append(sum(so_far.get(r.root, 0) * factor for r, factor in registers if r is not None))
+        if i in counting and instruction.affine is not None:
+            target = instruction.affine.target
+            so_far[target] = so_far.get(target, 0) + instruction.affine.constant
+    return bytes_of
 
 
 def _faster(instruction: Instruction, times: int) -> Instruction:

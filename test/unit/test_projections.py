@@ -118,6 +118,13 @@ def test_values_that_an_earlier_iteration_loaded_are_loaded_again() -> None:
     assert vectorised(facts(f"{body}; {COUNT}"), None).cycles == again.cycles / 4
 
 
+def test_pointers_may_advance_before_an_access() -> None:
+    before = facts("movsd (%rdi), %xmm0; mulsd %xmm1, %xmm0; movsd %xmm0, (%rdi); addq $8, %rdi; cmpq %rdi, %rdx")
+    between = facts("movsd (%rdi), %xmm0; addq $8, %rdi; mulsd %xmm1, %xmm0; movsd %xmm0, -8(%rdi); cmpq %rdi, %rdx")
+    assert vectorised(before, None).cycles == vectorised(between, None).cycles < before.cycles / 3
+    assert abs(arithmetic_vectorised(before).cycles - arithmetic_vectorised(between).cycles) < Fraction(1, 4)
+
+
 def test_neighbours_in_one_iteration_are_not_iterations() -> None:
     body = "vmovsd (%rdi), %xmm0; vmulsd %xmm1, %xmm0, %xmm0; vmovsd %xmm0, (%rdi)"
     body = f"{body}; {body.replace('(%rdi)', '8(%rdi)')}; addq $16, %rdi; cmpq %rdi, %rdx"
