@@ -373,7 +373,7 @@ def _assembled(instruction: Instruction | None, name: str, encoding: str, operan
             for access, old in zip(made.memory, instruction.memory if instruction else (), strict=bool(made.memory))
         ]
     )
-    return replace(made, registers=registers, memory=memory)
+    return replace(made, registers=registers, memory=memory, offset=instruction.offset if instruction else made.offset)
 
 
 def _address(instruction: Instruction) -> _Address:
