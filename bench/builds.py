@@ -293,7 +293,7 @@ def probed(plain: list[Run], run: Run, tree: pathlib.Path, profiles: pathlib.Pat
     return {"units": 0, "kernels": len(loops), "system": 0, "unknown": len(skipped), "same": same, "said": said}
 
 
-_DESCRIPTION = re.compile(rb'\{"unit": ?"([0-9a-f]+)", ?"kernel": ?"([^"]*)"[^}]*"counted": ?(true|false)\}')
+_DESCRIPTION = re.compile(rb'\{"unit": ?"([0-9a-f]+)", ?"kernel": ?"([^"]*)"[^}]*"counted": ?(true|false)[,}]')
 """The description of a loop in an object (`incc.running.insertion`)."""
 
 

@@ -137,7 +137,7 @@ class Editor:
         """Add code to a loop that counts its iterations."""
         graph, header = function.graph, planned.loop.loop.header
         line = self._line(graph.blocks[header].instructions[0]) - 1
-        if planned.counter:
+        if planned.counter is not None:
             code = x86.count_in(planned.counter)
         else:
             place = self._place(function, Edge(OUTSIDE, header, "fall"), keep, line)

@@ -16,9 +16,9 @@ from incc.frontends.kernel import Instruction
 from incc.running import x86
 from incc.running.edges import Edge, NoProbes, ways
 from incc.running.induction import Cell, LoopCode, Place, counted, induction
-from incc.running.liveness import Liveness
+from incc.running.liveness import FLAGS, Liveness
 from incc.running.sides import Side, counted_sides
-from incc.running.stack import Stack, stack_of
+from incc.running.stack import POINTER, Stack, stack_of
 
 
 class LoopDescription(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +63,12 @@ class Function:
         return Liveness(self.graph, self.code, x86.REGISTERS)
 
     @cached_property
+    def calls(self) -> bool:
+        """True if it calls a function; compilers put no variables below the stack pointer then."""
+        instructions = (each for code in self.code.values() for each in code)
+        return any(each.branch == "call" and each.target not in _CALLED_BY_LEAVES for each in instructions)
+
+    @cached_property
     def stack(self) -> Stack:
         """The way in which it addresses its stack."""
         return stack_of(self.graph, self.code)
@@ -70,6 +76,10 @@ class Function:
 
 _RELATIVE = re.compile(r"^(?:bnd |notrack )?(?:j|loop|call)\w*\s+[.$]\s*(?:[-+]|$)")
 """A branch by a distance from its own place, which a probe would change."""
+
+
+_CALLED_BY_LEAVES = frozenset(("__fentry__", "mcount", "_mcount"))
+"""Functions that are called before all others begin (`-pg`)."""
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -91,8 +101,8 @@ class LoopPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The registers that its probes read."""
     is_counted: bool
     """The loop counts its iterations."""
-    counter: str
-    """The register in which it does; "" for memory."""
+    counter: Cell | None
+    """Where it does, None for the runtime's memory."""
     ways: tuple[Way, ...]
     last: int
     """The block behind which the probes of jumps are put."""
@@ -123,8 +133,8 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
         out=out,
     )
     found = induction(code)
-    counter = _free_register(function, code) if found is None else ""
-    values = found or counted(code, Cell(counter) if counter else None)
+    counter = _counter(function, code) if found is None else None
+    values = found or counted(code, counter)
     instructions = [i for n in code.numbers for i in function.code.get(n, ())]
     roots = dict.fromkeys(r.root for i in instructions for m in i.memory for r in (m.base, m.index) if r is not None)
     # Then those that addresses are moved by.
@@ -160,18 +170,20 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
     )
 
 
-def _free_register(function: Function, loop: LoopCode) -> str:
-    """Return a register that a loop can count in, "" if there is none."""
-    used: set[str] = set()
-    for number in loop.numbers:
-        if number not in function.code:
-            return ""
-        for each in function.code[number]:
-            if each.branch == "call":
-                return ""
-            used.update(a.register.root for a in each.registers)
-    for block in loop.body:
-        used |= function.liveness.at_start[block]
+def _counter(function: Function, loop: LoopCode) -> Cell | None:
+    """Return a register or a place on the stack in which a loop can count, None if there is none."""
+    if any(number not in function.code for number in loop.numbers):
+        return None
+    instructions = [each for number in loop.numbers for each in function.code[number]]
+    used = {access.register.root for each in instructions for access in each.registers}
+    used = used.union(*(function.liveness.at_start[block] for block in loop.body))
+    if any(each.branch == "call" for each in instructions):
+        return None
     # Registers that the function does not write may hold values of its callers.
     free = sorted(root for root in x86.REGISTERS.lost_at_call if root not in used and root in function.liveness.written)
-    return free[0] if free else ""
+    if free:
+        return Cell(free[0])
+    moves_stack = any(a.write and a.register.root == POINTER for each in instructions for a in each.registers)
+    if moves_stack or FLAGS in function.liveness.at_start[loop.header] or not function.calls:
+        return None
+    return Cell(POINTER, True, -x86.RED_ZONE)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from incc.frontends.isa import words
-from incc.running.induction import Place
+from incc.running.induction import Cell, Place
 from incc.running.liveness import Registers
 
 NUMBERS = {
@@ -41,7 +41,8 @@ SIDES = 4
 """The most of these that count sides of branches."""
 
 _PUSHED_SCRATCH, _PUSHED_RCX, _PUSHED_FLAGS, _PLACE = 1, 2, 4, 8
-_RED_ZONE = 128
+RED_ZONE = 128
+"""Bytes below the stack pointer that signal handlers leave alone, and functions that call no others may use."""
 _LINE = 64
 """Bytes of a line of the caches."""
 _NO_REGISTER = 255
@@ -93,9 +94,11 @@ def count(loop: str, place: ProbePlace) -> list[str]:
     return _probe("", loop, place, step or ["incq 16(%{r})"], "", 0)
 
 
-def count_in(register: str) -> list[str]:
-    """Return the code that counts an iteration in a register."""
-    return [f"leaq 1(%{register}), %{register}"]
+def count_in(cell: Cell) -> list[str]:
+    """Return the code that counts an iteration in a register, or on the stack."""
+    if cell.is_variable:
+        return [f"incq {cell.displacement}(%{cell.root})"]
+    return [f"leaq 1(%{cell.root}), %{cell.root}"]
 
 
 def _probe(function: str, loop: str, place: ProbePlace, step: Sequence[str], end: str, bits: int) -> list[str]:
@@ -105,7 +108,7 @@ def _probe(function: str, loop: str, place: ProbePlace, step: Sequence[str], end
     pushed = ["rcx"] * pushes_rcx + [place.scratch] * place.scratch_is_live
     stack = _Stack(place.describes_stack)
     if pushed:
-        stack.move(-_RED_ZONE)
+        stack.move(-RED_ZONE)
     for name in pushed:
         stack.push(f"%{name}")
     code = stack.code
@@ -122,7 +125,7 @@ def _probe(function: str, loop: str, place: ProbePlace, step: Sequence[str], end
             code.append(f"{sample}:")
         before = stack.depth
         if not pushed:
-            stack.move(-_RED_ZONE)
+            stack.move(-RED_ZONE)
         if uses_rcx:
             stack.push("")
         bits += _PUSHED_RCX * pushes_rcx + _PUSHED_SCRATCH * place.scratch_is_live + _PUSHED_FLAGS * uses_rcx
@@ -137,7 +140,7 @@ def _probe(function: str, loop: str, place: ProbePlace, step: Sequence[str], end
     for name in reversed(pushed):
         stack.pop(name)
     if pushed:
-        stack.move(_RED_ZONE)
+        stack.move(RED_ZONE)
     return code
 
 

@@ -62,6 +62,7 @@ CASES = {
         is_counted=True,
     ),
     "list_without_a_free_register": Case("1: mov (%rsi), %rsi; test %rsi, %rsi; jne 1b; ret", is_counted=True),
+    "list_beside_calls": Case("1: mov (%rsi), %rsi; test %rsi, %rsi; jne 1b; call f_nothing; ret", is_counted=True),
     "address_is_known": Case(
         "sub $24, %rsp; movq $0, 8(%rsp); 1: lea 8(%rsp), %r8; incq (%r8); incq 8(%rsp); cmp %rdi, 8(%rsp); "
         "jl 1b; add $24, %rsp; ret",
@@ -103,7 +104,7 @@ int main(void) {
 def loops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoopProfile]:
     """Run all functions; what their probes have recorded."""
     folder = tmp_path_factory.mktemp("induction")
-    text = "".join(_function(name, case.code) for name, case in CASES.items())
+    text = "".join(_function(name, case.code) for name, case in CASES.items()) + _function("nothing", "ret")
     (folder / "functions.s").write_text(with_probes(f".text\n{text}").text)
     calls = "".join(f"void f_{name}(long, void *); f_{name}(13, list);\n" for name in CASES)
     (folder / "main.c").write_text(MAIN.replace("CALLS", calls))
@@ -133,10 +134,14 @@ def test_iterations_are_exact(name: str, loops: dict[str, LoopProfile]) -> None:
     assert loop.loop.counted == CASES[name].is_counted
 
 
-def test_a_free_register_counts() -> None:
-    def loop_of(name: str) -> str:
-        text = with_probes(f".text\n{_function(name, CASES[name].code)}").text
-        return text[text.index(f".Lf_{name}1:") : text.index("jne")]
-
-    assert "leaq 1(%rax), %rax" in loop_of("list")
-    assert "%fs" in loop_of("list_without_a_free_register")
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("list", "leaq 1(%rax), %rax"),
+        ("list_beside_calls", "incq -128(%rsp)"),
+        ("list_without_a_free_register", "%fs"),
+    ],
+)
+def test_loops_count_where_it_costs_least(name: str, code: str) -> None:
+    text = with_probes(f".text\n{_function(name, CASES[name].code)}").text
+    assert code in text[text.index(f".Lf_{name}1:") : text.index("jne")]
