@@ -34,9 +34,11 @@ class Place(msgspec.Struct, frozen=True):
     cell: Cell | None
     """None for the count of a loop that counts its iterations in the runtime's memory."""
     offset: int = 0
-    """The difference."""
+    """The constant part of the difference."""
+    steps: int = 0
+    """The steps that are part of the difference, if the step is in a cell."""
     rounds: int = 0
-    """Iterations to add: 1 if the last one counts, and steps that are in a register."""
+    """1 if the iteration that is left here counts."""
 
 
 class Induction(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +72,7 @@ class _Value(msgspec.Struct, frozen=True):
 
 _State = dict[Cell, "_Value | None"]
 """The values of cells that have changed; None for an unknown value."""
+_UNKNOWN = Cell("")
 _MOVES = frozenset(("mov", "movsxd"))
 _LEAST_BITS = 28
 """Bits of a number of iterations that surely suffice."""
@@ -113,7 +116,7 @@ def induction(loop: LoopCode) -> Induction | None:
 def counted(loop: LoopCode, cell: Cell | None) -> Induction:
     """Return how the iterations follow from a count that the first block increases at its start, in a cell if any."""
     places = {edge: Place(cell, int(edge.target != loop.header)) for edge in loop.into}
-    places |= {edge: Place(cell, 1, loop.last_counts(edge)) for edge in loop.out}
+    places |= {edge: Place(cell, 1, 0, loop.last_counts(edge)) for edge in loop.out}
     return Induction(bits=64, step=1, step_cell=None, places=places)
 
 
@@ -125,8 +128,8 @@ class _Followed:
         self._slots = _slots(loop)
         self._starts: dict[int, _State] = {}
         self._ends: dict[int, _State] = {}
-        self._compared: set[Cell] = set()
-        """Cells whose values decide where control goes at an exit."""
+        self._compared: dict[int, set[Cell]] = {}
+        """By the blocks at whose end there is an exit, the cells whose values decide where control goes."""
         leaving = {edge.source for edge in loop.out}
         entered = {edge.target for edge in loop.into} - {loop.header}
         order = self._order()
@@ -150,7 +153,7 @@ class _Followed:
                         decides = operands | self._operands(state, each)
             self._ends[block] = state
             if block in leaving:
-                self._compared |= decides
+                self._compared[block] = decides
         latches = [block for block in loop.body if loop.header in loop.graph.blocks[block].successors]
         self._latches = [self._ends[block] for block in sorted(latches)]
         self.moved = sorted({cell for state in self._latches for cell in state})
@@ -200,11 +203,11 @@ class _Followed:
         return _Value(tuple(sorted((c, n) for c, n in total.items() if n)), _signed(constant, bits), bits)
 
     def _operands(self, state: _State, i: Instruction) -> set[Cell]:
-        """Return the cells on whose first values an instruction's operands depend."""
+        """Return the cells on whose first values an instruction's operands depend, and _UNKNOWN for other values."""
         cells = [Cell(a.register.root) for a in i.registers if a.operand is not None and not a.address]
-        cells += [cell for access in i.memory for cell in [self._slot(access)] if cell is not None]
+        cells += [self._slot(access) or _UNKNOWN for access in i.memory]
         values = [self._of(state, cell) for cell in cells]
-        return {cell for value in values if value is not None for cell, _ in value.terms}
+        return {cell for value in values for cell, _ in (value.terms if value is not None else ((_UNKNOWN, 1),))}
 
     # --- instructions ------------------------------------------------------------------------------------------------
 
@@ -270,9 +273,11 @@ class _Followed:
         if value is None or step is None or value.bits < 32:
             return None
         constant, added, sign = step
-        is_compared = cell in self._compared
-        # A sum of something that is the same each time may add 0, or overflow; what ends the loop does neither.
-        if (added is None) == (constant == 0) or (constant and added) or (added is not None and not is_compared):
+        if (
+            (added is None) == (constant == 0)
+            or (constant and added)
+            or (added is not None and not self._ends_by(cell))
+        ):
             return None
         bits = value.bits
         places: dict[Edge, Place] = {}
@@ -284,10 +289,20 @@ class _Followed:
             bits = min(bits, of_place)
         bits = 64 if bits >= 64 else 32
         enough = bits - (constant & -constant).bit_length() + 1
+        is_compared = any(cell in cells for cells in self._compared.values())
         if (enough < _LEAST_BITS and not is_compared) or not _agree(places):
             return None
         key = (added is not None, cell.is_variable, -min(enough, 48), len(set(places.values())), cell)
         return key, Induction(bits=bits, step=constant, step_cell=added, step_sign=sign, places=places)
+
+    def _ends_by(self, cell: Cell) -> bool:
+        """Return True if a cell's value alone ends the loop.
+
+        A sum of something that is the same each time may overflow, and what is added may be 0. But if the sum is
+        compared to end the loop, it reaches the limit without an overflow, or at once.
+        """
+        changed = {_UNKNOWN, *(changed for state in self._ends.values() for changed in state)}
+        return len(self._compared) == 1 and all(cells & changed == {cell} for cells in self._compared.values())
 
     def _difference(self, value: _Value | None, cell: Cell) -> tuple[int, Cell | None, int] | None:
         """Return by how much a value differs from what a cell held at first: a constant, and a multiple of a cell."""
@@ -316,8 +331,7 @@ class _Followed:
             if other is not None and other != added:
                 continue
             steps = factor // sign if other is not None else 0
-            rounds = steps if enters else self._loop.last_counts(edge) - steps
-            return Place(each, constant, rounds), value.bits
+            return Place(each, constant, steps, 0 if enters else self._loop.last_counts(edge)), value.bits
         return None
 
 

@@ -203,7 +203,7 @@ def _place(place: Place) -> list[str]:
     return [
         f".quad {place.offset}",
         f".long {cell.displacement if cell is not None else 0}, {place.rounds}",
-        f".byte {register}, {int(cell is not None and cell.is_variable)}, 0, 0, 0, 0, 0, 0",
+        f".byte {register}, {int(cell is not None and cell.is_variable)}, {place.steps}, 0, 0, 0, 0, 0",
     ]
 
 

@@ -71,12 +71,13 @@ enum { NoRegister = 255 };
 
 /// Where a probe finds the value that tells the iterations.
 struct Place {
-  int64_t Offset; ///< from the value at the start of the iteration
+  int64_t Offset; ///< the constant part of the difference from the value at the iteration's start
   int32_t Displacement;
-  int32_t Rounds;   ///< iterations to add
+  int32_t Rounds;   ///< 1 if the iteration that is left here counts
   uint8_t Register; ///< its number, NoRegister for Counted
   uint8_t IsMemory; ///< 1 if it is at Displacement from the address in the register
-  uint8_t Unused[6];
+  int8_t Steps;     ///< that are part of the difference, if the step is no constant
+  uint8_t Unused[5];
 } __attribute__((packed));
 
 /// A loop. Each thread has a copy, of which only the first six fields are used.
@@ -165,7 +166,7 @@ struct Example {
 struct Sample {
   uint64_t Stack;   ///< the stack pointer of its frame
   uint64_t Entries; ///< of the loop up to this one
-  uint64_t Weight, Start, MovedFrom, Step, RoundsFrom;
+  uint64_t Weight, Start, MovedFrom, Step, StepsFrom;
   uint64_t Timed;                 ///< 1 if the two clocks were read
   uint64_t Clock, ProcessorClock; ///< nanoseconds, at the entry
   uint64_t ReadsFaults;           ///< 1 if the thread's page faults were read
@@ -521,7 +522,7 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
   const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
   const struct Place *Place = placeOf(Loop, Frame);
   Sample->MovedFrom = valueAt(Place, Loop, Copy, Frame) - (uint64_t)Place->Offset;
-  Sample->RoundsFrom = (uint64_t)Place->Rounds;
+  Sample->StepsFrom = (uint64_t)Place->Steps;
   if (!Loop->Inverse)
     Sample->Step = valueAt(Loop->Places, Loop, Copy, Frame) * (uint64_t)Loop->StepSign;
   for (int I = 0; I != Values && Loop->Registers[I] != NoRegister; ++I)
@@ -539,30 +540,25 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
   Sample->Start = now();
 }
 
-/// Returns the step that is in a register or variable, as far as it has the bits that count.
-static int64_t stepOf(const struct Loop *Loop, const struct Sample *Sample) {
-  return Loop->Bits == 32 ? (int32_t)Sample->Step : (int64_t)Sample->Step;
-}
-
 static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
                            const struct Sample *Sample, const struct Frame *Frame) {
   const struct Place *Place = placeOf(Loop, Frame);
   uint64_t Distance =
       valueAt(Place, Loop, Copy, Frame) - (uint64_t)Place->Offset - Sample->MovedFrom;
-  int64_t Step = stepOf(Loop, Sample);
-  // The step divides the distance, so its odd part is divided by as by any inverse. The sign of the
-  // step is in the inverse. With 32 bits, only the lower bits of the quotient are right.
-  if (Loop->Inverse)
+  uint64_t Rounds = (uint64_t)Place->Rounds;
+  if (Loop->Inverse) {
+    // The step divides the distance, so its odd part is divided by as by any inverse. The sign of
+    // the step is in the inverse. With 32 bits, only the lower bits of the quotient are right.
     Distance *= Loop->Inverse;
-  else if (Step < 0)
-    Distance = -Distance;
-  if (Loop->Bits == 32)
-    Distance = (uint32_t)Distance;
-  if (Loop->Inverse)
-    Distance >>= Loop->Shift;
-  else
-    Distance /= (uint64_t)(Step < 0 ? -Step : Step);
-  return Distance + Sample->RoundsFrom + (uint64_t)Place->Rounds;
+    return ((Loop->Bits == 32 ? (uint32_t)Distance : Distance) >> Loop->Shift) + Rounds;
+  }
+  int64_t Step = Loop->Bits == 32 ? (int32_t)Sample->Step : (int64_t)Sample->Step;
+  if (Step == 0)
+    return Rounds; // It was left in the first iteration: each would have been the same.
+  if (Step < 0)
+    Step = -Step, Distance = -Distance;
+  Distance = Loop->Bits == 32 ? (uint32_t)Distance : Distance;
+  return Distance / (uint64_t)Step + Sample->StepsFrom - (uint64_t)Place->Steps + Rounds;
 }
 
 /// Returns the ticks between an entry and its exit during which this thread did not run.
@@ -606,10 +602,8 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   setOpen(Copy, Record->Running ? Sample[-1].Stack : 0);
   const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
   uint64_t Nested = Copy->Planned + (uint64_t)Copy->Count - Sample->Entries;
-  // If there were entries since, and not from within this one, it had no exit. A step of 0 does not
-  // tell the iterations.
-  if ((Nested && (!Record->Nests || Record->Escapes)) ||
-      (!Loop->Inverse && !stepOf(Loop, Sample))) {
+  // If there were entries since, and not from within this one, it had no exit.
+  if (Nested && (!Record->Nests || Record->Escapes)) {
     drop(Record, Sample, &Record->Lost);
     end(Own);
     return;

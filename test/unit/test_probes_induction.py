@@ -45,6 +45,12 @@ CASES = {
         "cmpl $0, -4(%rsp); jg 1b; ret"
     ),
     "step_is_subtracted": Case("mov $91, %eax; mov $7, %ecx; 1: sub %rcx, %rax; test %rax, %rax; jne 1b; ret"),
+    "step_of_zero": Case("mov $7, %eax; xor %ecx, %ecx; 1: add %rcx, %rax; cmp $7, %rax; jl 1b; ret", 1),
+    "step_may_be_zero": Case(
+        "xor %ecx, %ecx; mov %rdi, %r8; 1: add %rcx, %rax; cmp $99, %rax; je 2f; dec %r8b; jne 1b; 2: ret",
+        is_counted=True,
+    ),
+    "sum_may_overflow": Case("1: add %rdi, %rdx; mov (%rsi), %rsi; cmp %rsi, %rdi; jl 1b; ret", is_counted=True),
     "wraps": Case("mov $-5, %eax; 1: add $1, %eax; cmp $8, %eax; jne 1b; ret"),
     "overwritten_at_an_exit": Case(
         "mov %rdi, %rax; 1: dec %rax; mov %rax, %rdx; test %rax, %rax; js 2f; je 3f; jmp 1b; 2: ret; "
