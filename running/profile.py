@@ -244,7 +244,7 @@ def _profile(path: str, loop: LoopDescription, module: str, sums: _Sums, fault_t
         done_ticks=sums.done_ticks / sums.done_weights * sums.entries if sums.done_weights else 0.0,
         faults=sums.faults * shared,
         fault_ticks=sums.faults * shared * fault_ticks,
-        sides={side.line: moved * scale / side.step for side, moved in zip(loop.sides, sums.moved, strict=False)},
+        sides={s.line: moved * scale / s.step for s, moved in zip(loop.sides, sums.moved, strict=False) if s.step},
         trips=tuple(_trips(sums.buckets, scale, of_iterations, shared)),
         examples=tuple(
             Sample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)), process=path)
