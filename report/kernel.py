@@ -13,6 +13,7 @@ from incc.core import RENAMERS, Analysis, Chain, Edge, PathStep, Simulation, fig
 from incc.core.counters import LostSlots, UopsBySource
 from incc.core.figures import DECIMALS
 from incc.core.ranges import cold_lines, find_range, not_counted, rare_calls
+from incc.frontends.asm.places import UserPlace
 from incc.frontends.isa import Effects, isa
 from incc.frontends.kernel import Instruction, KernelCode, Region, SourceLocation
 from incc.models.binding.bound import (
@@ -85,7 +86,7 @@ def kernel_report(
     kernel, bound, analysis = result.kernel, result.bound, result.analysis
     region = kernel.region or _NO_REGION
     place = unit.places[number] if unit.places else _NO_PLACE
-    debug = place.place
+    debug = place.place or _unknown_place(region)
     ways = unit.inside[number] if unit.inside else None
     # Without a steady state the report has no figures of one.
     steady = result.settings.steady
@@ -95,7 +96,7 @@ def kernel_report(
     range_ = None if result.settings.for_advice else kernel_range(result, spread)
     work, moved = figures.operations(kernel), figures.traffic(kernel, bound.instruction_flags, part.step)
     elements, what_ifs = part.elements, _what_ifs(result)
-    accesses = access_patterns(result, elements.per_iteration if elements else None)
+    accesses = access_patterns(result, elements)
     context = HintContext(
         build=build,
         elements=elements.per_iteration if elements else Fraction(1),
@@ -117,10 +118,10 @@ def kernel_report(
         function_name=unit.user_functions.get(region.function, region.function),
         source=region.source,
         column=_column(region, place),
-        source_function=debug.function if debug else region.function,
+        source_function=debug.function,
         near=place.near,
-        inlined=list(debug.inlined) if debug else [],
-        inlined_into=list(debug.inlined_into) if debug else [],
+        inlined=list(debug.inlined),
+        inlined_into=list(debug.inlined_into),
         remarks=[],
         role=t.RoleReport(name="", of="", instead=False, basis="inferred", text=""),
         compiled=compiled(region.compiled) if region.compiled else None,
@@ -185,6 +186,11 @@ def kernel_report(
     if tables:
         _add_tables(report, result, place.lines, written)
     return report
+
+
+def _unknown_place(region: Region) -> UserPlace:
+    """Return the place of a kernel without debug information."""
+    return UserPlace(source=None, function=region.function, inlined=(), inlined_into=(), is_users=False)
 
 
 def _add_tables(

@@ -9,5 +9,6 @@ The way of the data:
   text, with the descriptions of frames in `frames`.
 - `units` stores the text itself in the object, so that the program has what the report needs.
 - The runtime (`runtime/probe.c`) records, `profile` reads its files.
-- `explain` compares what a loop took with predictions, and `run_report` makes the report of it.
+- `explain` compares what a loop took with predictions, `strides` tells how far its accesses moved, and `run_report`
+  makes the report of it.
 """

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.core.dataflow import moving_addresses
+from incc.core.elements import Elements
 from incc.report.parts.accesses import access_notes, access_patterns
 from incc.running.profile import Sample
 
@@ -41,7 +42,7 @@ def seen_accesses(result: KernelResult, elements: float | None) -> list[str]:
         result: its analysis with the strides of samples.
         elements: the elements per iteration.
     """
-    patterns = access_patterns(result, None if elements is None else Fraction(elements))
+    patterns = access_patterns(result, None if elements is None else Elements(Fraction(elements), ""))
     return [f"{note}." for note in access_notes(result.kernel, patterns)]
 
 

@@ -24,6 +24,7 @@ from incc.report.wording import counted, percent, places
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
+    from incc.core.elements import Elements
     from incc.frontends.kernel import KernelCode
 
 LINE = 64
@@ -97,13 +98,10 @@ def _use(spans: Sequence[tuple[int, int]], step: int, elements: int = 0) -> _Use
     return _Use(stride, tuple(of_part), gcd(unit, stride))
 
 
-def access_patterns(result: KernelResult, elements: Fraction | None = None) -> list[t.AccessPattern]:
-    """Return the patterns of a kernel's accesses in program order, without those of calls to the stack.
-
-    An iteration handles so many elements of the source, None if that is unknown.
-    """
+def access_patterns(result: KernelResult, elements: Elements | None = None) -> list[t.AccessPattern]:
+    """Return the patterns of a kernel's accesses in program order, without those of calls to the stack."""
     kernel = result.kernel
-    count = elements.numerator if elements and elements.denominator == 1 else 0
+    count = elements.per_iteration.numerator if elements and elements.per_iteration.denominator == 1 else 0
     accessing = {
         n
         for n, instruction in enumerate(kernel.instructions)

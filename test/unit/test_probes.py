@@ -532,15 +532,16 @@ STRIDES = """
 #include <stdlib.h>
 #define NOINLINE __attribute__((noinline))
 struct body { double x, y, z, mass; };
-NOINLINE double masses(const struct body *b, long n) { double s = 0; for (long i = 0; i < n; i++) s += b[i].mass; return s; }
-NOINLINE double column(const double *a, long n, long m) { double s = 0; for (long i = 0; i < n; i++) s += a[i * m]; return s; }
-NOINLINE double rows(const double *a, long n, long m) { double s = 0; for (long i = 0; i < n; i++) s += a[-i * m]; return s; }
-NOINLINE long sum(const long *a, long n) { long s = 0; for (long i = 0; i < n; i++) s += a[i]; return s; }
+#define SUM(value) { double s = 0; for (long i = 0; i < n; i++) s += value; return s; }
+NOINLINE double masses(const struct body *b, long n) SUM(b[i].mass)
+NOINLINE double column(const double *a, long n, long m) SUM(a[i * m])
+NOINLINE double rows(const double *a, long n, long m) SUM(a[-i * m])
+NOINLINE double sum(const double *a, long n) SUM(a[i])
 int main() {
   double *a = calloc(400000, 8), s = 0;
   for (int i = 0; i < 16; i++) {
     s += masses((void *)a, 10000) + column(a + i % 8, 300, 1250) + rows(a + 399999, 300, i < 12 ? 100 : 200);
-    s += sum((void *)a, 1000);
+    s += sum(a, 1000);
   }
   return s != 0;
 }
