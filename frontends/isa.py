@@ -436,7 +436,7 @@ class Isa:
         raise NotImplementedError
 
     def without_access(
-        self, instruction: Instruction, written: Collection[str], read: Collection[str], move: bool
+        self, instruction: Instruction, written: Collection[str], read: Sequence[str], move: bool
     ) -> tuple[Instruction, ...] | None:
         """Return what an instruction does besides its loads and stores, in the same number of bytes.
 
@@ -445,7 +445,7 @@ class Isa:
         Args:
             instruction: an instruction that accesses memory.
             written: the roots of the registers that the loop writes.
-            read: the roots of the registers that the loop reads.
+            read: the roots of the registers that the loop reads, the most suitable ones first.
             move: replace a plain load by an instruction that sets its register to a value that the loop does not
                 change.
 

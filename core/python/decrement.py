@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from incc import core
 from incc.core.analysis import KernelResult, analyze_kernel
-from incc.frontends.isa import isa
+from incc.frontends.isa import Isa, isa
 from incc.frontends.kernel import Instruction, KernelCode
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ or everything but that and the loop's branches."""
 
 MOST_ACCESSES = 200
 """The most instructions that access memory for which each is left out alone."""
+
+_MOVES = (("vector",), (), ("vector", "general"))
+"""The kinds of registers for which moves take the place of loads, in the order in which variants are preferred."""
 
 Replaced = Mapping[int, tuple[Instruction, ...]]
 """By its index, the instructions in place of each instruction that is left out."""
@@ -54,9 +57,10 @@ class Decrement(msgspec.Struct, frozen=True, kw_only=True):
 def decrements(result: KernelResult) -> tuple[Decrement, ...]:
     """Return the cycles of a kernel without each part of its work, single accesses first.
 
-    Without a load, later instructions may find an older value in its register that they have made themselves, which
+    Without a load, later instructions find an older value in its register, which they may have made themselves: that
     chains iterations together. A move in place of the load prevents that, but may cost something itself. The variant
-    with fewer cycles counts.
+    with the fewest cycles counts, and among equal ones the one that most likely runs: with a factor of the loop in
+    vector registers, and with old values in others, which may be addresses.
     """
     settings = replace(
         result.settings,
@@ -78,7 +82,7 @@ def decrements(result: KernelResult) -> tuple[Decrement, ...]:
             known[code] = analyze_kernel(kernel, result.model, settings, result.known).cycles
         return known[code]
 
-    variants = zip(*(less_work(result.kernel, result.bound, moves) for moves in (False, True)), strict=True)
+    variants = zip(*(less_work(result.kernel, result.bound, moves) for moves in _MOVES), strict=True)
     best = [min(variant, key=cycles) for variant in variants]
     return tuple([Decrement(work=work, cycles=cycles(work)) for work in best])
 
@@ -89,10 +93,10 @@ def with_replaced(kernel: KernelCode, replaced: Replaced) -> KernelCode:
     return replace(kernel, instructions=tuple(instructions))
 
 
-def less_work(kernel: KernelCode, bound: BoundKernel, moves: bool) -> Iterator[LessWork]:
+def less_work(kernel: KernelCode, bound: BoundKernel, moves: Collection[str]) -> Iterator[LessWork]:
     """Yield the kernel without each part of its work.
 
-    `moves`: put moves in place of loads into registers that other instructions write as well.
+    `moves`: the kinds of registers (`Register.kind`) for which moves are put in place of loads.
     """
     of = isa(kernel.isa)
     loads = _indices(kernel, lambda i: any(access.load for access in i.memory))
@@ -133,23 +137,30 @@ def _work(kind: WorkKind, indices: tuple[int, ...], replaced: Mapping[int, tuple
 class _Registers:
     """The registers of a loop, among which loaded values find a place."""
 
-    def __init__(self, kernel: KernelCode, moves: bool) -> None:
+    def __init__(self, kernel: KernelCode, moves: Collection[str]) -> None:
         self.kernel = kernel
         self.moves = moves
-        self.read = {access.register.root for i in kernel.instructions for access in i.registers if access.read}
+        # Factors are neither zero nor patterns of bits, in most cases, and arithmetic with them raises no exceptions.
+        ordered = sorted(kernel.instructions, key=lambda i: _is_factor(isa(kernel.isa), i))
+        self.read = list(dict.fromkeys(a.register.root for i in ordered for a in i.registers if a.read))
         self.written = set().union(*[_written(i) for i in kernel.instructions])
 
     def without_accesses(self, indices: Collection[int]) -> dict[int, tuple[Instruction, ...] | None]:
         """Return instructions without their accesses, None for those whose access cannot be left out."""
-        instructions = self.kernel.instructions
-        without = isa(self.kernel.isa).without_access
-        left = {i: without(instructions[i], self.written, self.read, False) for i in indices}
-        if self.moves:
-            kept = set().union(*[_written(new) for i, old in enumerate(instructions) for new in left.get(i) or (old,)])
-            for i in indices:
-                if _written(instructions[i]) & kept:
-                    left[i] = without(instructions[i], self.written, self.read, True)
+        of = isa(self.kernel.isa)
+        left: dict[int, tuple[Instruction, ...] | None] = {}
+        for i in indices:
+            instruction = self.kernel.instructions[i]
+            move = any(a.write and not a.address and a.register.kind in self.moves for a in instruction.registers)
+            left[i] = of.without_access(instruction, self.written, self.read, move)
         return left
+
+
+def _is_factor(of: Isa, instruction: Instruction) -> tuple[bool, bool]:
+    """Return a key that sorts instructions which multiply or divide first, then other floating-point arithmetic."""
+    operation = of.operation(instruction.mnemonic, instruction.text)
+    multiplies = operation is not None and operation.kind in ("mul", "fma", "div")
+    return not multiplies, instruction.arithmetic is None or not instruction.arithmetic.floating
 
 
 def _written(instruction: Instruction) -> set[str]:
@@ -166,6 +177,19 @@ def _arrays(bound: BoundKernel) -> list[tuple[int, ...]]:
     for stream in core.streams(bound):
         arrays.setdefault(stream.object, {})[stream.instruction] = None
     return [tuple(instructions) for instructions in arrays.values() if len(instructions) > 1]
+
+
+def decides_addresses(kernel: KernelCode, loads: Collection[int]) -> bool:
+    """Return True if loaded values are part of the addresses of other loads, which go elsewhere without them."""
+    tainted: set[str] = set()
+    for _ in range(2):  # values go around the loop
+        for i, instruction in enumerate(kernel.instructions):
+            others = i not in loads and any(access.load for access in instruction.memory)
+            if others and any(a.address and a.register.root in tainted for a in instruction.registers):
+                return True
+            reads = i in loads or any(a.read and a.register.root in tainted for a in instruction.registers)
+            tainted = tainted | _written(instruction) if reads else tainted - _written(instruction)
+    return False
 
 
 def _control(kernel: KernelCode) -> set[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.core.analysis import KernelResult
-from incc.core.decrement import Decrement, decrements
+from incc.core.decrement import Decrement, decides_addresses, decrements
 from incc.driver.sides.runs import analysed_loops, read_profiles, recorded_files
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -126,7 +126,6 @@ def measure_decrements(
 
 def _variant(one: _Found, part: Decrement, runs: Measured, unchanged: Measured | None) -> LessWorkRun:
     """Return a variant's report; `unchanged` are the runs of the program if cycles are measured."""
-    loads = any(access.load for i in part.work.left_out for access in one.result.kernel.instructions[i].memory)
     lines = {i: each.source.line for i, each in enumerate(one.report.instructions) if each.source}
     return LessWorkRun(
         text=work_text(one.result.kernel, part.work, lines),
@@ -134,7 +133,7 @@ def _variant(one: _Found, part: Decrement, runs: Measured, unchanged: Measured |
         measured=runs.least,
         spread=runs.spread,
         skipped=runs.skipped,
-        remark=_miss(one.result, part, runs, unchanged) if unchanged and loads else "",
+        remark=_miss(one.result, part, runs, unchanged) if unchanged else "",
     )
 
 
@@ -148,6 +147,8 @@ def _miss(result: KernelResult, part: Decrement, runs: Measured, unchanged: Meas
     if saved - predicted < doubt or saved < _MUCH_MORE * predicted:
         return ""
     loads = [i for i in part.work.left_out if any(access.load for access in result.kernel.instructions[i].memory)]
+    if decides_addresses(result.kernel, loads):
+        return ""
     level = _level(result, loads, saved - predicted)
     return "misses L1" + (f": its cycles fit data in {level}" if level else "")
 

@@ -240,7 +240,7 @@ class _AArch64(Isa):
         return no_operation(instruction)
 
     def without_access(
-        self, instruction: Instruction, written: Collection[str], read: Collection[str], move: bool
+        self, instruction: Instruction, written: Collection[str], read: Sequence[str], move: bool
     ) -> tuple[Instruction, ...] | None:
         from incc.frontends.aarch64.removal import without_access
 

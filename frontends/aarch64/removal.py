@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from incc.frontends.aarch64.decode import decode
 from incc.frontends.kernel import Instruction
@@ -16,7 +16,7 @@ def no_operation(instruction: Instruction) -> tuple[Instruction, ...]:
 
 
 def without_access(
-    instruction: Instruction, written: Collection[str], read: Collection[str], move: bool
+    instruction: Instruction, written: Collection[str], read: Sequence[str], move: bool
 ) -> tuple[Instruction, ...] | None:
     """Return what an instruction does besides its loads and stores; the arguments are those of `Isa.without_access`.
 

@@ -775,7 +775,7 @@ def _memory_accesses(
                 base=None if base in (_NONE, _RIP, _EIP) else _REGISTERS[base],
                 index=None if index == _NONE else _REGISTERS[index],
                 scale=used.scale,
-                displacement=used.displacement_i64 if i.code_size != CODE32 else _signed(used.displacement, 32),
+                displacement=used.displacement_i64 if i.code_size != CODE32 else signed(used.displacement, 32),
                 symbol="",
                 segment=_REGISTERS[segment].name if segment in (_FS, _GS) else "",
                 size=size,
@@ -890,7 +890,7 @@ def _affine_register(i: Any, mnemonic: str, kinds: list[int], idiom: str, target
             return Affine(root, _sum((root, 1), (source.root, 1 if mnemonic == "add" else -1)), 0)
         return None
     if _KIND_LETTERS[kinds[1]] == "i":
-        return _affine_immediate(mnemonic, target, _signed(i.immediate(1), 64))
+        return _affine_immediate(mnemonic, target, signed(i.immediate(1), 64))
     return None
 
 
@@ -900,7 +900,7 @@ def _affine_immediate(mnemonic: str, target: Register, immediate: int) -> Affine
     if mnemonic == "mov":
         return Affine(root, (), immediate)
     if mnemonic in ("add", "sub"):
-        immediate = _signed(immediate, target.width)
+        immediate = signed(immediate, target.width)
         return Affine(root, ((root, 1),), immediate if mnemonic == "add" else -immediate)
     if mnemonic in ("shl", "sal") and 0 <= immediate < 32:
         return Affine(root, ((root, 1 << immediate),), 0)
@@ -921,7 +921,7 @@ def _affine_memory(i: Any, mnemonic: str, kinds: list[int]) -> Affine | None:
     sign = 1 if mnemonic == "add" else -1
     if kinds[1] == _KIND_REGISTER:
         return Affine("", ((_root(i, 1), sign),), 0)
-    return Affine("", (), sign * _signed(i.immediate(1), 64))
+    return Affine("", (), sign * signed(i.immediate(1), 64))
 
 
 def _affine_lea(i: Any, root: str) -> Affine | None:
@@ -932,13 +932,13 @@ def _affine_lea(i: Any, root: str) -> Affine | None:
         terms.append((_REGISTERS[i.memory_base].root, 1))
     if i.memory_index != _NONE:
         terms.append((_REGISTERS[i.memory_index].root, i.memory_index_scale))
-    return Affine(root, _sum(*terms), _signed(i.memory_displacement, 32 if i.code_size == CODE32 else 64))
+    return Affine(root, _sum(*terms), signed(i.memory_displacement, 32 if i.code_size == CODE32 else 64))
 
 
 def _root(i: Any, operand: int) -> str:
     return _REGISTERS[i.op_register(operand)].root
 
 
-def _signed(value: int, bits: int) -> int:
+def signed(value: int, bits: int) -> int:
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value

@@ -7,7 +7,7 @@ so the code that is simulated is the code that is run.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from iced_x86 import Code, Encoder, MemoryOperand, OpCodeOperandKind, OpKind
@@ -16,7 +16,7 @@ from iced_x86 import Register as Number
 from msgspec.structs import replace
 
 from incc.frontends.kernel import Instruction
-from incc.frontends.x86.decode import decode, native_of, register_of
+from incc.frontends.x86.decode import decode, native_of, register_of, signed
 from incc.frontends.x86.iced import bits_of, constants
 
 _NO_OPS = (
@@ -87,7 +87,7 @@ def no_operation(instruction: Instruction) -> tuple[Instruction, ...]:
 
 
 def without_access(
-    instruction: Instruction, written: Collection[str], read: Collection[str], move: bool
+    instruction: Instruction, written: Collection[str], read: Sequence[str], move: bool
 ) -> tuple[Instruction, ...] | None:
     """Return what an instruction does besides its loads and stores; the arguments are those of `Isa.without_access`.
 
@@ -124,7 +124,7 @@ def without_access(
 
 
 def _move(
-    instruction: Instruction, native: Any, written: Collection[str], read: Collection[str]
+    instruction: Instruction, native: Any, written: Collection[str], read: Sequence[str]
 ) -> tuple[Instruction, ...] | None:
     """Return a move of a register that the loop only reads into the one that an instruction loads."""
     target = register_of(native.op0_register)
@@ -146,7 +146,7 @@ def without_arithmetic(instruction: Instruction) -> tuple[Instruction, ...]:
             native.memory_base,
             native.memory_index,
             native.memory_index_scale,
-            native.memory_displacement,
+            signed(native.memory_displacement, bits_of(instruction.encoding)),
             8 if native.memory_base in (Number.RIP, Number.EIP) else native.memory_displ_size,
             False,
             native.memory_segment if native.segment_prefix else Number.NONE,
@@ -158,10 +158,10 @@ def without_arithmetic(instruction: Instruction) -> tuple[Instruction, ...]:
     return no_operation(instruction)
 
 
-def _unwritten(bits: int, written: Collection[str], read: Collection[str]) -> Iterator[Any]:
-    """Yield registers that a loop does not write, those first whose values it reads."""
-    free = [(root, number) for (root, width), number in _NUMBERS.items() if width == bits and root not in written]
-    yield from (number for root, number in sorted(free, key=lambda each: each[0] not in read) if root != "rsp")
+def _unwritten(bits: int, written: Collection[str], read: Sequence[str]) -> Iterator[Any]:
+    """Yield registers that a loop does not write: those that it reads, in their order, then others."""
+    order = dict.fromkeys([*read, *(root for root, width in _NUMBERS if width == bits)])
+    yield from (_NUMBERS[root, bits] for root in order if (root, bits) in _NUMBERS and root not in {*written, "rsp"})
 
 
 def _encoded(instruction: Instruction, candidates: Iterable[Any]) -> tuple[Instruction, ...] | None:

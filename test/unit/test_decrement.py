@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incc
-from incc.core.decrement import less_work, with_replaced
+from incc.core.decrement import decides_addresses, less_work, with_replaced
 from incc.frontends.aarch64.decode import decode as decode_aarch64
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
@@ -43,7 +43,7 @@ LOADS = {
 def test_an_access_is_replaced_in_its_length(code: str) -> None:
     instruction = decode(bytes.fromhex(code))
     for move, wanted in zip((False, True), LOADS[code], strict=True):
-        left = isa("x86").without_access(instruction, {"zmm0", "rax"}, {"zmm9", "rsi", "zmm0"}, move)
+        left = isa("x86").without_access(instruction, {"zmm0", "rax"}, ["zmm9", "rsi", "zmm0"], move)
         assert left is not None
         assert [each.text for each in left] == [wanted]
         assert sum(each.length for each in left) == instruction.length
@@ -61,7 +61,7 @@ def test_an_access_is_replaced_in_its_length(code: str) -> None:
     ],
 )
 def test_some_accesses_stay(code: str) -> None:
-    assert isa("x86").without_access(decode(bytes.fromhex(code)), set(), set(), False) is None
+    assert isa("x86").without_access(decode(bytes.fromhex(code)), set(), [], False) is None
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,7 @@ def test_some_accesses_stay(code: str) -> None:
         ("c5fb580511111111", "vmovsd 0x11111111(%rip), %xmm0"),  # vaddsd: the address counts from the same end
         ("c4e2fdb88700010000", "vmovups 0x100(%rdi), %ymm0"),
         ("f20f5804c7", "movsd (%rdi,%rax,8), %xmm0"),
+        ("c5fb5847f8", "vmovsd -8(%rdi), %xmm0"),
         ("c5fb58c1", "nopl (%rax)"),
     ],
 )
@@ -93,7 +94,7 @@ def test_without_arithmetic_an_operation_still_loads(code: str, wanted: str) -> 
 def test_an_access_on_arm_is_replaced(text: str, still: str, moved: str) -> None:
     instruction = decode_aarch64(text)
     for move, wanted in ((False, still), (True, moved)):
-        left = isa("aarch64").without_access(instruction, {"x0", "z0"}, set(), move)
+        left = isa("aarch64").without_access(instruction, {"x0", "z0"}, [], move)
         assert [each.text for each in left or ()] == [wanted][: bool(wanted)]
 
 
@@ -102,8 +103,12 @@ def _bytes(instructions: tuple[Instruction, ...]) -> bytes:
 
 
 @examples(60)
-@given(st.sampled_from(BLOCKS), st.sampled_from(["skylake", "znver4"]), st.booleans())
-def test_variants_are_code_of_the_same_length(block: str, core: str, moves: bool) -> None:
+@given(
+    st.sampled_from(BLOCKS),
+    st.sampled_from(["skylake", "znver4"]),
+    st.sampled_from([(), ("vector",), ("vector", "general")]),
+)
+def test_variants_are_code_of_the_same_length(block: str, core: str, moves: tuple[str, ...]) -> None:
     kernel = decode_bytes(bytes.fromhex(block), "loop", True)
     bound, _ = bind(kernel, load(core))
     for work in less_work(kernel, bound, moves):
@@ -162,6 +167,12 @@ def test_a_chain_through_a_removed_load_is_gone() -> None:
     text = "1: movsd (%rdi), %xmm0\n mulsd %xmm1, %xmm0\n addq $8, %rdi\n cmpq %rdi, %rsi\n jne 1b\n"
     (kernel,) = incc.analyze(text, mcpu="skylake", decrements=True)
     assert kernel.decrements["the load of (%rdi) (line 1)"] < 2, "not the latency of a multiplication"
+
+
+def test_loads_of_indices_decide_addresses() -> None:
+    gather = decode_bytes(bytes.fromhex("488b0ef20f5804cf4883c6084839d675ef"), "loop", True)
+    assert [decides_addresses(gather, [load]) for load in (0, 1)] == [True, False]
+    assert not decides_addresses(gather, [0, 1])
 
 
 def test_nothing_is_simulated_without_a_request() -> None:
