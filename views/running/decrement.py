@@ -24,6 +24,12 @@ def lines(report: LessWorkReport, layout: Layout) -> Iterator[str]:
     )
     yield ""
     yield from text_lines(table(report), layout)
+    skipped = [each for each in report.variants if each.skipped]
+    if skipped:
+        yield ""
+        yield "Not measured:"
+        for each in skipped:
+            yield from layout.wrap(f"{each.text}: {each.skipped}", "- ", "  ")
     for note in report.notes:
         yield from layout.wrap(f"note: {note}")
 
@@ -44,7 +50,7 @@ def table(report: LessWorkReport) -> Table:
 
     rows = [row(cycles(report.predicted), measured(report.measured), _share(report.spread), "(nothing left out)")]
     for each in report.variants:
-        remark = f": {each.skipped}" if each.skipped else f" ({each.remark})" if each.remark else ""
+        remark = f" ({each.remark})" if each.remark else ""
         spread = "-" if each.measured is None else _share(each.spread)
         rows.append(row(cycles(each.predicted), measured(each.measured), spread, each.text + remark))
     return Table(columns, rows)
