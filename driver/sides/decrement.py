@@ -161,9 +161,9 @@ def _level(result: KernelResult, loads: Sequence[int], cycles: float) -> str:
     fronts = [
         front for front in (result.data.traffic.fronts if result.data else ()) if {*front.instructions} & {*loads}
     ]
-    regular = {i for front in fronts for i in front.instructions}
-    # Of other loads, each may need a line of its own.
-    lines = sum(float(front.lines) for front in fronts) + len({*loads} - regular)
+    if {*loads} - {i for front in fronts for i in front.instructions}:
+        return ""  # it is unknown how many lines the others need
+    lines = sum(float(front.lines) for front in fronts)
     best, ratio = "", _FITTING
     cost = 0.0
     for level in memory.levels[1:]:
