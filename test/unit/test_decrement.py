@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -186,3 +188,19 @@ def test_accesses_of_an_array_are_left_out_together(tmp_path: Path) -> None:
     )
     (kernel,) = incc.analyze(text, mcpu="skylake", decrements=True)
     assert "the 2 accesses to one array (lines 1, 2)" in kernel.decrements
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_the_store_of_an_aliasing_stencil_costs_cycles(tmp_path: Path) -> None:
+    """The example of docs/decremental.md: with 64 bytes more between its arrays the store costs nothing."""
+    source = Path(__file__).parents[2] / "examples/decan/stencil.c"
+    gains = []
+    for pad in (0, 1):
+        target = tmp_path / f"{pad}.s"
+        flags = ("-O1", f"-DPAD={pad}", "-march=haswell", "-S")
+        subprocess.run(["gcc", *flags, str(source), "-o", str(target)], check=True)
+        report = incc.analyze(target, mcpu="haswell", functions=["product"], what_ifs=False, decrements=True)
+        (kernel,) = report
+        (store,) = (cycles for text, cycles in kernel.decrements.items() if text.startswith("the store of"))
+        gains.append(kernel.cycles - store)
+    assert gains[0] > gains[1] + 0.5
