@@ -256,6 +256,16 @@ class _AArch64(Isa):
 
         return assembled(statements, dialect)
 
+    def widened(self, instruction: Instruction, times: int, element: int, bits: int) -> tuple[Instruction, ...]:
+        from incc.frontends.aarch64.rewriting import widened
+
+        return widened(instruction, times, bits)
+
+    def fused(self, product: Instruction, addition: Instruction) -> tuple[Instruction, ...]:
+        from incc.frontends.aarch64.rewriting import fused
+
+        return fused(product, addition)
+
     def is_unusual(self, text: str, triple: str) -> bool:
         # This package's reader accepts operands that assemblers refuse.
         return True

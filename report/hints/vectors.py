@@ -36,6 +36,7 @@ from incc.report.hints.estimates import (
 from incc.report.verdict import chain_instructions
 
 if TYPE_CHECKING:
+    from incc.core import Edge, PathStep
     from incc.core.analysis import KernelResult
     from incc.models.model import MachineModel
 
@@ -154,7 +155,8 @@ def ends_by_data(facts: KernelResult) -> bool:
     instructions, registers = facts.kernel.instructions, steps(facts.kernel)
     producers: dict[int, list[int]] = {}
     for edge in facts.analysis.edges:
-        producers.setdefault(edge.consumer, []).append(edge.producer)
+        if not advances(facts, edge):
+            producers.setdefault(edge.consumer, []).append(edge.producer)
     closing = len(instructions) - 1
     fused = bool(facts.bound.instruction_flags[closing] & FUSED_INTO_PREVIOUS)
     deciding = {closing, closing - fused}
@@ -164,6 +166,13 @@ def ends_by_data(facts: KernelResult) -> bool:
         deciding |= new
         work += new
     return any(access.load and step_of(access, registers) != 0 for i in deciding for access in instructions[i].memory)
+
+
+def advances(facts: KernelResult, edge: Edge | PathStep) -> bool:
+    """Return True if a dependency carries an address that an access writes back, by a constant further on."""
+    producer = facts.kernel.instructions[edge.producer]
+    root = facts.bound.location_names[edge.location] if edge.location >= 0 else ""
+    return bool(producer.memory) and producer.affine is not None and producer.affine.terms == ((root, 1),)
 
 
 def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:

@@ -19,7 +19,7 @@ from incc.frontends.kernel import Instruction, KernelCode, RegisterAccess
 from incc.models.throughput import widest_vector
 from incc.report.hints.chains import is_product, is_reduction
 from incc.report.hints.common import calls, inner_branches, written_roots
-from incc.report.hints.vectors import ends_by_data
+from incc.report.hints.vectors import advances, ends_by_data
 from incc.report.projections.changing import Changed, Obstacle, analyzed, laid_out
 from incc.report.verdict import chain_instructions
 
@@ -332,7 +332,10 @@ def _earlier_loads(facts: KernelResult, work: Sequence[int]) -> Mapping[tuple[in
     from_before = {
         (edge.consumer, _root(facts, edge)): edge.producer
         for edge in facts.analysis.edges
-        if edge.location >= 0 and edge.distance == 1 and edge.consumer in work and edge.producer in work
+        if edge.location >= 0
+        and edge.distance == 1
+        and {edge.consumer, edge.producer} <= {*work}
+        and not advances(facts, edge)
     }
     found: dict[tuple[int, str], tuple[int, int]] = {}
     for (consumer, root), writer in from_before.items():
@@ -380,7 +383,7 @@ def _check_dependences(
     reordered: set[int] = set()
     for chain in facts.analysis.chains:
         members = chain_instructions(chain)
-        if {*members} <= overhead or any(_is_false(facts, step) for step in chain.steps):
+        if {*members} <= overhead or any(_is_false(facts, s) or advances(facts, s) for s in chain.steps):
             continue
         in_chains.update(members)
         through_memory = any(step.location < 0 and step.producer != step.consumer for step in chain.steps)
@@ -390,7 +393,7 @@ def _check_dependences(
             raise Obstacle("recurrence", members)
         reordered.update([i for i in members if (a := instructions[i].arithmetic) is not None and a.floating])
     for edge in facts.analysis.edges:
-        if (edge.consumer, _root(facts, edge)) in earlier:
+        if (edge.consumer, _root(facts, edge)) in earlier or advances(facts, edge):
             continue
         if edge.distance and not {edge.producer, edge.consumer} & {*overhead} and not _is_false(facts, edge):
             through = edge.location < 0

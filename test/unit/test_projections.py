@@ -143,6 +143,28 @@ def test_only_arithmetic_as_vectors_still_moves_elements_one_by_one() -> None:
     assert arithmetic_vectorised(triad).cycles >= Fraction(6, 4)
 
 
+@pytest.mark.parametrize("core", ["neoverse-n1", "neoverse-v2"])
+@pytest.mark.parametrize(
+    ("scalar", "vector"),
+    [
+        (
+            "ldr d1, [x0, x3, lsl 3]; ldr d2, [x1, x3, lsl 3]; fmadd d0, d1, d2, d0; add x3, x3, 1; cmp x3, x2",
+            "ldr q1, [x0, x3]; ldr q2, [x1, x3]; fmla v0.2d, v1.2d, v2.2d; add x3, x3, 16; cmp x3, x2",
+        ),
+        (
+            "ldr s1, [x0], 4; ldr s2, [x1], 4; fmul s2, s2, s4; fadd s1, s1, s2; str s1, [x5], 4; cmp x0, x2",
+            "ldr q1, [x0], 16; ldr q2, [x1], 16; fmul v2.4s, v2.4s, v4.4s; fadd v1.4s, v1.4s, v2.4s; str q1, [x5], 16"
+            "; cmp x0, x2",
+        ),
+    ],
+)
+def test_scalar_code_for_aarch64_is_projected_to_its_vector_code(core: str, scalar: str, vector: str) -> None:
+    lanes = 2 if " d1" in scalar else 4
+    projected = vectorised(facts(scalar, core, "aarch64"), None)
+    expected = facts(vector, core, "aarch64").cycles / lanes
+    assert abs(projected.cycles - expected) <= expected / 20
+
+
 # --- other changes ----------------------------------------------------------------------------------------------------
 
 
