@@ -589,7 +589,7 @@ SHORTEST_VECTOR = 128
 
 
 def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
-    """Return a decoded kernel with scalable vectors of so many bits."""
+    """Return a decoded kernel with scalable vectors of so many bits; one that already has them stays as it is."""
     times = bits // SHORTEST_VECTOR
     if times and any(name == VECTOR_LENGTH for entry in (*kernel.entry, *kernel.alone) for name, _ in entry.terms):
         entries = [_at_length(entry, times, kernel) for entry in kernel.entry]
@@ -602,6 +602,7 @@ def with_vectors(kernel: KernelCode, bits: int) -> KernelCode:
         kernel,
         instructions=tuple([_with_vectors(i, times) for i in kernel.instructions]),
         pace=kernel.pace * times if kernel.scalable_pace else kernel.pace,
+        scalable_pace=False,
     )
 
 
@@ -654,14 +655,14 @@ def _with_vectors(i: Instruction, times: int) -> Instruction:
     if any(m.scalable for m in i.memory):
         changes["memory"] = tuple([_longer(m, times) if m.scalable else m for m in i.memory])
     if i.affine is not None and i.affine.scalable:
-        changes["affine"] = replace(i.affine, constant=times * i.affine.constant)
+        changes["affine"] = replace(i.affine, constant=times * i.affine.constant, scalable=False)
     if i.arithmetic is not None and i.arithmetic.scalable:
         width, operations = times * i.arithmetic.width, times * i.arithmetic.operations
-        changes["arithmetic"] = replace(i.arithmetic, width=width, operations=operations)
+        changes["arithmetic"] = replace(i.arithmetic, width=width, operations=operations, scalable=False)
     return replace(i, **changes) if changes else i
 
 
 def _longer(m: MemoryAccess, times: int) -> MemoryAccess:
     if m.elements > 1:
-        return replace(m, elements=times * m.elements)
-    return replace(m, size=times * m.size, displacement=times * m.displacement)
+        return replace(m, elements=times * m.elements, scalable=False)
+    return replace(m, size=times * m.size, displacement=times * m.displacement, scalable=False)

@@ -196,6 +196,16 @@ def test_accesses_advance_without_address_arithmetic() -> None:
     assert without_overhead(update).cycles == 1  # one store per cycle
 
 
+def test_changed_loops_keep_the_length_of_their_vectors() -> None:
+    # The core's vectors have four times the bits that the code allows; a changed loop is analysed again.
+    body = "ld1d {z0.d}, p0/z, [x0, x3, lsl 3]; fadd z0.d, z0.d, z2.d; st1d {z0.d}, p0, [x5, x3, lsl 3]; incd x3"
+    sve = facts(f"{body}; whilelo p0.d, x3, x4", "a64fx", "aarch64")
+    assert {stream.size for stream in sve.analysis.streams} == {64}
+    again = analyze_kernel(sve.kernel, sve.model, sve.settings)
+    assert {stream.size for stream in again.analysis.streams} == {64}
+    assert without_overhead(sve).cycles <= sve.cycles == again.cycles
+
+
 def test_aligned_accesses_cross_no_lines() -> None:
     shifted = facts("vmovupd (%rsi), %ymm0; vaddpd 8(%rsi), %ymm0, %ymm1; addq $32, %rsi; cmpq %rsi, %rdx")
     apart = loop("vmovupd (%rsi), %ymm0; vaddpd 32(%rsi), %ymm0, %ymm1; addq $32, %rsi; cmpq %rsi, %rdx")
