@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from incc.driver import UsageError
 from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
-from incc.driver.cli.kinds import Option
+from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import run
 from incc.driver.deliver import without_surrogates, write_rendered, write_stream
 from incc.driver.messages import run_command, say
@@ -99,6 +99,7 @@ def _run(options: argparse.Namespace) -> int:
             "no program; name one after --, as in: incc-run -- ./program; incc-report --probes reports on earlier runs"
         )
     check_core(options.mcpu, options.model_path)
+    _check_files(options)
     if options.decrement:
         return _decrement(options, words)
     with _folder(options.probes) as folder:
@@ -114,6 +115,20 @@ def _run(options: argparse.Namespace) -> int:
     if status < 0:
         die_by(-status)
     return status or problem
+
+
+def _check_files(options: argparse.Namespace) -> None:
+    """Raise UsageError before the program runs if a file cannot be written afterwards."""
+    targets = [
+        (name, file) for name, file in (("-o", options.output), ("--html", options.html)) if file not in (None, "", "-")
+    ]
+    check_targets(targets)
+    for name, file in targets:
+        folder = os.path.dirname(file) or "."
+        if not os.path.isdir(folder):
+            raise UsageError(f"{name}: there is no folder {folder}")
+        if not os.access(file if os.path.exists(file) else folder, os.W_OK):
+            raise UsageError(f"{name}: {file} cannot be written to")
 
 
 @contextlib.contextmanager

@@ -182,6 +182,9 @@ def report_on(
     loops = merged(profiles)
     modules = {loop.module for loop in loops.values()}
     units, analysed = analysed_loops(mcpu, model_path, modules, longest(loops, most), all_notes)
+    for module in sorted({loop.module for (unit, _), loop in loops.items() if unit not in units}):
+        if not any(note.startswith(f"{module}: ") for note in all_notes):
+            all_notes.append(f"{module}: loops are not analysed, because it was built anew since they ran")
     return run_report(profiles, analysed, units, words, status, all_notes)
 
 
@@ -207,7 +210,7 @@ def analysed_loops(
         try:
             stored_units = list(units_in(_section(module)))
         except (OSError, AnalysisError, ValueError) as error:
-            notes.append(f"{module}: its loops are not analysed: {error}")
+            notes.append(f"{module}: its loops are not analysed: {reason(error)}")
             continue
         if not stored_units:
             notes.append(f"{module}: its loops are not analysed: it has lost the section {SECTION}")

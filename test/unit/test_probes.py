@@ -709,6 +709,10 @@ def test_incc_run_reports_what_it_cannot_do(tmp_path: pathlib.Path) -> None:
         assert unknown.returncode == 2
         assert message in unknown.stderr
         assert not (tmp_path / "ran").exists()
+    for file, message in (("none/run.html", "--html: there is no folder none"), (".", "-o and --html name the same")):
+        early = run(tmp_path, "-orun.html", f"--html={file if file != '.' else 'run.html'}", "--", "touch", "ran")
+        assert (early.returncode, message in early.stderr) == (2, True)
+        assert not (tmp_path / "ran").exists()
     killed = run(tmp_path, "--", "sh", "-c", "kill -TERM $$")
     assert killed.returncode == -signal.SIGTERM
     nothing = run(tmp_path, "--", "true")
