@@ -30,8 +30,6 @@ class Editor:
         self._jumps: dict[int, list[str]] = {}
         """The probes of jumps, by their lines."""
         self._labels = 0
-        self.planned: list[LoopPlan] = []
-        """The loops whose probes are in the text."""
 
     def _line(self, instruction: int) -> int:
         return self._statements[instruction].line
@@ -85,12 +83,14 @@ class Editor:
 
     # --- edits -------------------------------------------------------------------------------------------------------
 
-    def add(self, function: Function, planned: LoopPlan) -> None:
-        """Add the probes of a loop."""
-        self.planned.append(planned)
+    def add(self, function: Function, plans: Sequence[LoopPlan]) -> None:
+        """Add the probes of a function's loops."""
+        for planned in plans:
+            self._add(function, planned, plans)
+
+    def _add(self, function: Function, planned: LoopPlan, plans: Sequence[LoopPlan]) -> None:
         graph = function.graph
         behind = self._end(graph, planned.last)
-        keep = set(planned.read)
         symbol = planned.description.symbol
         tables: set[int] = set()
         for way in planned.ways:
@@ -100,13 +100,13 @@ class Editor:
                     continue
                 tables.add(edge.target)
             line = behind if edge.kind == "jump" else self._place_line(graph, edge)
-            place = self._place(function, edge, keep, line)
+            place = self._place(function, edge, plans, planned, line)
             end = self._label()
             probe = x86.enter if way.enters else x86.leave
             code = probe(symbol, place, end, way.place)
             self._put(graph, way, code, behind)
         if planned.is_counted:
-            self._count(function, planned, keep)
+            self._count(function, planned, plans)
 
     def _place_line(self, graph: ControlFlow, edge: Edge) -> int:
         if edge.kind == "table":
@@ -133,24 +133,33 @@ class Editor:
         probes[:0] = code if not way.enters else ()
         probes += code if way.enters else ()
 
-    def _count(self, function: Function, planned: LoopPlan, keep: set[str]) -> None:
+    def _count(self, function: Function, planned: LoopPlan, plans: Sequence[LoopPlan]) -> None:
         """Add code to a loop that counts its iterations."""
         graph, header = function.graph, planned.loop.loop.header
         line = self._line(graph.blocks[header].instructions[0]) - 1
         if planned.counter is not None:
             code = x86.count_in(planned.counter)
         else:
-            place = self._place(function, Edge(OUTSIDE, header, "fall"), keep, line)
+            place = self._place(function, Edge(OUTSIDE, header, "fall"), plans, planned, line)
             code = x86.count(planned.description.symbol, place)
         self._behind.setdefault(line, []).extend(code)
 
-    def _place(self, function: Function, edge: Edge, keep: set[str], line: int) -> x86.ProbePlace:
+    def _place(
+        self, function: Function, edge: Edge, plans: Sequence[LoopPlan], planned: LoopPlan, line: int
+    ) -> x86.ProbePlace:
         live = self._live(function, edge)
         flags = FLAGS in live
+        keep = set(planned.read)
         others = [r for r in x86.NUMBERS if r != "rsp" and r not in keep and not (flags and r == "rcx")]
+        # Loops may overlap, and what another loop's probes read need not be live. Pushed registers are restored.
+        for other in plans:
+            if edge.source in other.loop.loop.body or edge.target in other.loop.loop.body:
+                keep |= other.read
         # Registers that the function does not write may hold values of its callers.
         free = [
-            r for r in others if r not in live and r in function.liveness.written and r in x86.REGISTERS.lost_at_call
+            r
+            for r in others
+            if r not in live and r not in keep and r in function.liveness.written and r in x86.REGISTERS.lost_at_call
         ]
         return x86.ProbePlace(
             scratch=free[0] if free else others[0],

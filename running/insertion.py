@@ -6,7 +6,9 @@ a jump is led to a probe behind the loop, which jumps on to the old target.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from itertools import groupby
+from operator import itemgetter
 
 import msgspec
 
@@ -21,7 +23,7 @@ from incc.report.identity import region_ids
 from incc.running import x86
 from incc.running.edges import NoProbes
 from incc.running.editing import Editor
-from incc.running.plan import Function, plan_probes
+from incc.running.plan import Function, LoopPlan, plan_probes
 
 ISA = "x86"
 """The instruction set for which there are probes."""
@@ -73,24 +75,29 @@ def with_probes(
         kernel = names.get((_body_lines(assembly, graph, loop), loop.shape), "")
         if kernel and wanted(kernel):
             chosen.append((graph, loop, kernel))
+    bodies: dict[int, list[Set[int]]] = {}
+    for graph, loop, _ in chosen:
+        bodies.setdefault(id(graph), []).append(loop.loop.body)
     code = _decoded(text, assembly, [graph for graph, _, _ in chosen], assembler)
     opaque = _beside_data(assembly)
     editor = Editor(text, assembly)
     functions: dict[int, Function] = {}
     skipped = []
-    descriptions: list[x86.Description] = []
+    plans: list[tuple[Function, LoopPlan]] = []
     for graph, loop, kernel in chosen:
         try:
             if id(graph) not in functions:
-                functions[id(graph)] = Function(assembly, graph, code, opaque)
-            planned = plan_probes(functions[id(graph)], loop, kernel, len(descriptions), unit)
+                functions[id(graph)] = Function(assembly, graph, bodies[id(graph)], code, opaque)
+            planned = plan_probes(functions[id(graph)], loop, kernel, len(plans), unit)
             editor.check(graph, planned)
         except NoProbes as problem:
             skipped.append(Skipped(kernel, str(problem)))
             continue
-        editor.add(functions[id(graph)], planned)
-        descriptions.append(planned.description)
-    return Probed(editor.text(x86.data(descriptions)), tuple(p.kernel for p in editor.planned), tuple(skipped))
+        plans.append((functions[id(graph)], planned))
+    for function, of_function in groupby(plans, key=itemgetter(0)):
+        editor.add(function, [planned for _, planned in of_function])
+    descriptions = [planned.description for _, planned in plans]
+    return Probed(editor.text(x86.data(descriptions)), tuple(planned.kernel for _, planned in plans), tuple(skipped))
 
 
 def _body_lines(assembly: Assembly, graph: ControlFlow, loop: FoundLoop) -> tuple[int, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
 
 import msgspec
@@ -40,9 +41,18 @@ class Function:
     """A function with what is needed of it for all of its loops."""
 
     def __init__(
-        self, assembly: Assembly, graph: ControlFlow, by_line: Mapping[int, Sequence[Instruction]], opaque: Set[int]
+        self,
+        assembly: Assembly,
+        graph: ControlFlow,
+        bodies: Iterable[Set[int]],
+        by_line: Mapping[int, Sequence[Instruction]],
+        opaque: Set[int],
     ) -> None:
+        """Args: the file; a function; its loops' blocks; the instructions; the numbers of those beside data."""
         self.graph = graph
+        loops_of = Counter(block for body in bodies for block in body)
+        self.shared = frozenset(block for block, loops in loops_of.items() if loops > 1)
+        """The blocks that are in several loops."""
         self.code: dict[int, Sequence[Instruction]] = {}
         """The decoded instructions by their numbers in the graph, as far as their effects are known."""
         block_of: dict[int, int] = {}
@@ -177,7 +187,7 @@ def _counter(function: Function, loop: LoopCode) -> Cell | None:
     instructions = [each for number in loop.numbers for each in function.code[number]]
     used = {access.register.root for each in instructions for access in each.registers}
     used = used.union(*(function.liveness.at_start[block] for block in loop.body))
-    if any(each.branch == "call" for each in instructions):
+    if any(each.branch == "call" for each in instructions) or not function.shared.isdisjoint(loop.body):
         return None
     # Registers that the function does not write may hold values of its callers.
     free = sorted(root for root in x86.REGISTERS.lost_at_call if root not in used and root in function.liveness.written)

@@ -85,6 +85,7 @@ def compare(loop: LoopProfile, passes: Passes) -> None:
 @example(("clang-14", "-O1"), 16)  # a call changes the register by which another one moves
 @example(("clang-19", "-O3"), 107)  # each iteration adds a register to a sum, which is 0
 @example(("gcc", "-Ofast -march=native"), 5213)  # such a sum is compared, but not at an exit
+@example(("clang-19", "-O0"), 803905)  # a probe of one loop is in another one, which counts in a register
 @example(("clang-19", "-O3 -funroll-loops"), 170158)  # a sum is compared, but another exit is taken
 def test_random_programs_do_what_they_did_and_are_counted_exactly(choice: tuple[str, str], seed: int) -> None:
     if shutil.which(choice[0]) is None:
