@@ -395,6 +395,11 @@ class Kernel(_Frozen):
         return MappingProxyType({each.text: each.cycles for each in self._report.decrements or ()})
 
     @property
+    def quality(self) -> t.QualityReport | None:
+        """Code quality and projections (argument `quality` of `analyze`), docs/quality.md; None if not requested."""
+        return self._report.quality
+
+    @property
     def levels(self) -> Mapping[str, float]:
         """Cycles per iteration by the level that the data are in (argument `data` of `analyze`); empty without it."""
         data = self._report.data
@@ -635,6 +640,8 @@ class AnalysisOptions(TypedDict, total=False):
     """Record which instruction waits for which (default: False)."""
     decrements: bool
     """Simulate the kernels without each part of their work, docs/decremental.md (default: False)."""
+    quality: bool
+    """Rate the code of the kernels and simulate changes to it, docs/quality.md (default: False)."""
     model_path: Sequence[Path]
     """Folders and files of models that are searched first (default: none)."""
     system_headers: bool
@@ -924,6 +931,7 @@ def _settings(
     timeline: int = 2,
     waits: bool = False,
     decrements: bool = False,
+    quality: bool = False,
     model_path: Sequence[Path] = (),
     system_headers: bool = False,
     trust_includes: bool = False,
@@ -962,7 +970,7 @@ def _settings(
             cores=_at_least("cores", cores, 1),
             let=_let(let),
         ),
-        report=ReportSettings(ghz=_ghz(ghz), measure=measure, decrements=decrements),
+        report=ReportSettings(ghz=_ghz(ghz), measure=measure, decrements=decrements, quality=quality),
     )
 
 

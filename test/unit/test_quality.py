@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import incc
 from incc.core.analysis import analyze_kernel
 from incc.core.quality import CodeFigures, address_arithmetic, code_figures, stack_use
 from incc.driver.commands import mca
@@ -137,6 +138,15 @@ def test_rates_are_relative_to_the_peak_of_the_core() -> None:
     # fused multiply-adds of four doubles.
     assert (loaded.kind, loaded.per_cycle, loaded.peak, loaded.share) == ("bytes loaded", 4, 64, 0.0625)
     assert (flop.kind, flop.per_cycle, flop.peak, flop.share) == ("flop", 0.5, 16, 0.03125)
+
+
+def test_quality_is_an_argument_of_the_python_interface() -> None:
+    text = ".L1:\n" + DOT.replace(";", "\n") + "\njne .L1\n"
+    (kernel,) = incc.analyze(text, mcpu="skylake", quality=True)
+    assert kernel.quality is not None
+    assert kernel.quality.projections[0].cycles == 1
+    (other,) = incc.analyze(text, mcpu="skylake")
+    assert other.quality is None
 
 
 def test_quality_is_a_view_and_a_part_of_the_json_on_request(
