@@ -60,8 +60,10 @@ static const uint64_t LongTicks = 1 << 20;
 /// The mean ticks of entries up to which the core may reach the end long before it has done the
 /// work.
 static const uint64_t ShortTicks = 1 << 12;
-/// The mean ticks of entries from which on reading two clocks for each sample costs little.
+/// The mean ticks of entries from which on all of them may be long.
 static const uint64_t TimedTicks = 1 << 17;
+/// Ticks for which clocks that were read are recent: reading them takes some hundreds.
+static const uint64_t RecentTicks = 1 << 18;
 /// The largest file, in bytes. Threads and loops that come later are not recorded.
 static const uint64_t LargestFile = 1ull << 30;
 
@@ -167,10 +169,10 @@ struct Sample {
   uint64_t Stack;   ///< the stack pointer of its frame
   uint64_t Entries; ///< of the loop up to this one
   uint64_t Weight, Start, MovedFrom, Step, StepsFrom;
-  uint64_t Timed;                 ///< 1 if the two clocks were read
-  uint64_t Clock, ProcessorClock; ///< nanoseconds, at the entry
-  uint64_t ReadsFaults;           ///< 1 if the thread's page faults were read
-  uint64_t FaultsFrom;            ///< these, at the entry
+  uint64_t ReadAt, Stolen; ///< of the thread, at the entry
+  uint64_t Faulting;       ///< 1 if there may be page faults
+  uint64_t ReadsFaults;    ///< 1 if the thread's page faults were read
+  uint64_t FaultsFrom;     ///< these, at the entry
   uint64_t At[Values];
 };
 
@@ -188,8 +190,10 @@ struct Record {
   uint64_t DoneWeights, DoneTicks; ///< the weighted sums of samples until all work was done
   uint64_t Moved[Sides];           ///< the weighted sums of what registers that count sides moved
   uint64_t Last;                   ///< the number of entries for which samples stand
-  uint64_t MayBeLong;              ///< 1 if an entry was long without an apparent reason
+  uint64_t MayBeLong;              ///< 1 if an entry was long
   uint64_t ReadsFaults;            ///< how many samples still read the thread's page faults
+  uint64_t FaultReads;             ///< how many have read them
+  uint64_t FaultWeight;            ///< the weight of those since then in which there may be faults
   uint64_t Nests;                  ///< 1 if a sample began within another one
   uint64_t Escapes; ///< 1 if a sample began in the frame of another one, which had no exit
   uint64_t IsShort; ///< the number of samples, if entries are short
@@ -206,8 +210,11 @@ struct Thread {
   struct Thread *Next;
   uint64_t Busy; ///< the stack pointer of the probe that is running, 0 for none
   uint64_t Random;
-  struct Record *Free, *End; ///< unused records
-  uint64_t Reserved[6];
+  struct Record *Free, *End;      ///< unused records
+  uint64_t ReadAt;                ///< ticks when the clocks were read last
+  uint64_t Clock, ProcessorClock; ///< these, in nanoseconds
+  uint64_t Stolen;                ///< ticks in which the thread did not run, as far as was noticed
+  uint64_t Reserved[2];
   struct Loop Loops[];
 };
 
@@ -310,6 +317,22 @@ static void setOpen(struct Loop *Copy, uint64_t Stack) {
 
 static uint64_t loops(void) { return (uint64_t)(__stop_incc_probes - __start_incc_probes); }
 
+/// Reads the clocks unless they were read recently, and notes for how long the thread did not run.
+static void readClocks(struct Thread *Own) {
+  uint64_t Ticks = now();
+  if (Own->ReadAt && Ticks - Own->ReadAt < RecentTicks)
+    return;
+  uint64_t Clock = nanoseconds(CLOCK_MONOTONIC), Ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  uint64_t Waited = Clock - Own->Clock - (Ran - Own->ProcessorClock);
+  // The clocks are not read at the same time.
+  if (Own->ReadAt && (int64_t)Waited > 2000 && Clock > File->StartClock)
+    Own->Stolen += (uint64_t)((unsigned __int128)Waited * (Ticks - File->StartTicks) /
+                              (Clock - File->StartClock));
+  Own->ReadAt = Ticks;
+  Own->Clock = Clock;
+  Own->ProcessorClock = Ran;
+}
+
 /// Gives this thread a part of the file: one that an ended thread has left, or a new one. If that
 /// fails, nothing more is recorded for new threads of this module.
 static struct Thread *attach(void) {
@@ -335,6 +358,8 @@ static struct Thread *attach(void) {
   for (uint64_t I = 0; I != loops(); ++I)
     setOpen(Own->Loops + I, 0);
   Own->Busy = 0;
+  Own->ReadAt = 0;
+  readClocks(Own);
   incc_probe_distance = (char *)Own->Loops - (char *)__start_incc_probes;
   if (HasKey)
     pthread_setspecific(Key, Own);
@@ -410,9 +435,9 @@ static uint64_t meanTicks(const struct Record *Record) {
   return Record->Weights ? Record->Ticks / (Record->Weights + Record->Nested) + 1 : 1;
 }
 
-/// Returns 1 if samples of a loop read the clocks.
+/// Returns 1 if other processes may have run during an entry, as far as those before it tell.
 static int isTimed(const struct Record *Record) {
-  return !Record->Samples || Record->MayBeLong || meanTicks(Record) > TimedTicks;
+  return Record->MayBeLong || meanTicks(Record) > TimedTicks;
 }
 
 /// Returns a number of entries until the next sample, such that samples take half a per cent of the
@@ -424,10 +449,7 @@ static uint64_t nextPeriod(struct Thread *Own, const struct Record *Record, int 
     return 1;
   if (!Record->Weights)
     return Unknown;
-  uint64_t Cost = File->SampledTicks;
-  if (isTimed(Record) || Record->ReadsFaults)
-    Cost += File->ReadTicks;
-  uint64_t Period = Cost * 200 / meanTicks(Record);
+  uint64_t Period = File->SampledTicks * 200 / meanTicks(Record);
   if (Period < 2)
     return 1;
   return Period / 2 + randomNumber(Own) % Period + 1;
@@ -466,26 +488,28 @@ static uint64_t valueAt(const struct Place *Place, const struct Loop *Loop, cons
   return Loop->Bits == 32 ? *(const uint32_t *)Address : *(const uint64_t *)Address;
 }
 
-HIDDEN void incc_probe_entered(struct Frame *Frame) {
+/// Returns where to write the time of the entry.
+HIDDEN uint64_t *incc_probe_entered(struct Frame *Frame) {
+  uint64_t *Nowhere = Frame->Registers + 4;
   struct Loop *Copy = Frame->Loop;
   if (isStranger(Copy))
-    return;
+    return Nowhere;
   struct Thread *Own = self();
   if (!Own) {
     // The probe has counted in the module's own loop.
     struct Loop *Shared = Copy;
     if (!File || !(Own = attach()))
-      return;
+      return Nowhere;
     Copy = Own->Loops + (Shared - __start_incc_probes);
     Shared->Count = -1;
     if (++Copy->Count < 0)
-      return;
+      return Nowhere;
   }
   uint64_t Entries = Copy->Planned + (uint64_t)Copy->Count;
   if (!begin(Own, Frame)) {
     Copy->Planned = Entries + 1;
     Copy->Count = -1;
-    return;
+    return Nowhere;
   }
   undo(Frame);
   struct Record *Record = Copy->Record;
@@ -495,7 +519,7 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
     Copy->Count = SwitchedOff;
     Copy->Planned = Entries - (uint64_t)SwitchedOff;
     end(Own);
-    return;
+    return Nowhere;
   }
   uint64_t Stack = Frame->Registers[4];
   uint64_t Running = Copy->Open ? Record->Running : 0;
@@ -512,7 +536,7 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
   if (Running == Nesting) {
     setOpen(Copy, Sample[-1].Stack);
     end(Own);
-    return;
+    return Nowhere;
   }
   Record->Running = Running + 1;
   Sample->Stack = Stack;
@@ -528,16 +552,20 @@ HIDDEN void incc_probe_entered(struct Frame *Frame) {
   for (int I = 0; I != Values && Loop->Registers[I] != NoRegister; ++I)
     Sample->At[I] = Frame->Registers[Loop->Registers[I]];
   setOpen(Copy, Stack);
-  Sample->Timed = isTimed(Record);
-  if (Sample->Timed) {
-    Sample->Clock = nanoseconds(CLOCK_MONOTONIC);
-    Sample->ProcessorClock = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
-  }
-  Sample->ReadsFaults = Sample->Timed || Record->ReadsFaults;
+  // Of the first entry, nothing is known.
+  int MayBeLong = !Record->Samples || isTimed(Record);
+  if (MayBeLong)
+    readClocks(Own);
+  Sample->ReadAt = Own->ReadAt;
+  Sample->Stolen = Own->Stolen;
+  Sample->Faulting = MayBeLong || Record->ReadsFaults;
+  // Reading faults takes at most half a per cent of the loop's time.
+  Sample->ReadsFaults =
+      Sample->Faulting && Record->FaultReads * File->ReadTicks * 200 <= Record->Ticks;
   if (Sample->ReadsFaults)
     Sample->FaultsFrom = pageFaults();
   end(Own);
-  Sample->Start = now();
+  return &Sample->Start;
 }
 
 static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
@@ -561,36 +589,29 @@ static uint64_t iterations(const struct Loop *Loop, const struct Loop *Copy,
   return Distance / (uint64_t)Step + Sample->StepsFrom - (uint64_t)Place->Steps + Rounds;
 }
 
-/// Returns the ticks between an entry and its exit during which this thread did not run.
-static uint64_t stolenTicks(const struct Sample *Sample, uint64_t End) {
-  uint64_t Clock = nanoseconds(CLOCK_MONOTONIC);
-  uint64_t Passed = Clock - Sample->Clock;
-  uint64_t Ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID) - Sample->ProcessorClock;
-  // The clocks are not read at the same time.
-  if (Passed < Ran + 2000 || Clock <= File->StartClock)
-    return 0;
-  return (uint64_t)((unsigned __int128)(Passed - Ran) * (End - File->StartTicks) /
-                    (Clock - File->StartClock));
-}
-
-/// Returns the page faults since an entry, and decides whether the next samples read them.
+/// Adds the page faults of a sample to its loop's, and decides whether the next ones read them.
 ///
 /// Reading them takes longer than most entries. So samples begin with it when one took longer than
 /// the mean by a page fault's time, and go on for long if that was the reason.
-static uint64_t faultsSince(struct Record *Record, const struct Sample *Sample, uint64_t Ticks) {
+static void addFaults(struct Record *Record, const struct Sample *Sample, uint64_t Ticks) {
   enum { Suspected = 8, Confirmed = 1024 };
   uint64_t Faults = Sample->ReadsFaults ? pageFaults() - Sample->FaultsFrom : 0;
+  if (Sample->Faulting)
+    Record->FaultWeight += Sample->Weight;
+  if (Sample->ReadsFaults) {
+    Record->Faults += Record->FaultWeight * Faults;
+    Record->FaultWeight = 0;
+    ++Record->FaultReads;
+  }
   if (Record->ReadsFaults)
     --Record->ReadsFaults;
   if (Faults)
     Record->ReadsFaults = Confirmed;
   else if (!Record->ReadsFaults && Ticks > meanTicks(Record) + File->FaultTicks)
     Record->ReadsFaults = Suspected;
-  return Faults;
 }
 
-HIDDEN void incc_probe_left(struct Frame *Frame) {
-  uint64_t End = now();
+HIDDEN void incc_probe_left(struct Frame *Frame, uint64_t End) {
   struct Loop *Copy = Frame->Loop;
   uint64_t Done = Copy->Record && Copy->Record->IsShort % DoneEach == DoneEach - 1 ? whenDone() : 0;
   struct Thread *Own = self();
@@ -609,17 +630,19 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
     return;
   }
   uint64_t Ticks = End - Sample->Start;
-  uint64_t Faults = faultsSince(Record, Sample, Ticks / (Nested + 1));
-  if (Sample->Timed) {
-    uint64_t Stolen = stolenTicks(Sample, End);
+  if (Ticks > LongTicks || isTimed(Record)) {
+    readClocks(Own);
+    uint64_t Stolen = Own->Stolen - Sample->Stolen;
+    Record->MayBeLong |= Ticks > LongTicks;
+    // Others may have run during the entry, or between the last reading and it.
+    if (Stolen > Ticks / 8 && Sample->Start - Sample->ReadAt > RecentTicks) {
+      drop(Record, Sample, &Record->Disturbed);
+      end(Own);
+      return;
+    }
     Ticks = Ticks > Stolen ? Ticks - Stolen : 0;
-  } else if (Ticks > LongTicks) {
-    // From now on, clocks tell why entries are long.
-    Record->MayBeLong = 1;
-    drop(Record, Sample, &Record->Disturbed);
-    end(Own);
-    return;
   }
+  addFaults(Record, Sample, Ticks / (Nested + 1));
   Ticks = Ticks > File->InsideTicks ? Ticks - File->InsideTicks : 0;
   uint64_t Iterations = iterations(Loop, Copy, Sample, Frame);
   uint64_t Weight = Sample->Weight;
@@ -628,13 +651,12 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   if (Done && !Nested) {
     Done -= Sample->Start;
     Record->DoneWeights += Weight;
-    uint64_t Less = File->InsideTicks + File->FenceTicks;
-    Record->DoneTicks += Weight * (Done > Less ? Done - Less : 0);
+    // The probes' own time is hidden if there is work to wait for.
+    Record->DoneTicks += Weight * (Done > File->FenceTicks ? Done - File->FenceTicks : 0);
   }
   Record->Weights += Weight;
   Record->WeightSquares += Weight * Weight;
   Record->Ticks += Weight * Ticks;
-  Record->Faults += Weight * Faults;
   Record->Nested += Weight * Nested;
   for (int I = 0; I != Sides && Loop->SideBits[I]; ++I) {
     uint64_t Moved = Frame->Registers[Loop->Registers[I]] - Sample->At[I];
@@ -667,39 +689,57 @@ HIDDEN void incc_probe_left(struct Frame *Frame) {
   end(Own);
 }
 
-// The registers are pushed in the order of their numbers, so that the frame has them by number.
-// (The first word that is popped into rdi is the stack pointer.) Signal handlers can unwind the
-// stack from each instruction. The vector registers are untouched: this file is compiled for
-// general-purpose registers only.
-#define THUNK(Name, Function)                                                                      \
+// The registers of a frame are stored by number. Signal handlers can unwind the stack from each
+// instruction. The vector registers are untouched: this file is compiled for general-purpose
+// registers only.
+//
+// As little code as possible is between the time stamps: samples are so rare that it comes from
+// outside of the L1 instruction cache, which would lengthen short entries.
+#define THUNK(Name, Code)                                                                          \
   __asm__(".text\n"                                                                                \
           ".globl " Name "\n"                                                                      \
           ".hidden " Name "\n"                                                                     \
           ".type " Name ", @function\n" Name ":\n"                                                 \
           ".cfi_startproc\n"                                                                       \
           "endbr64\n"                                                                              \
-          ".irp r,r15,r14,r13,r12,r11,r10,r9,r8,rdi,rsi,rbp,rsp,rbx,rdx,rcx,rax\n"                 \
-          "push %\\r\n"                                                                            \
-          ".cfi_adjust_cfa_offset 8\n"                                                             \
-          ".endr\n"                                                                                \
-          ".cfi_rel_offset %rbx, 24\n"                                                             \
-          "mov %rsp, %rdi\n"                                                                       \
-          "mov %rsp, %rbx\n"                                                                       \
-          ".cfi_def_cfa_register %rbx\n"                                                           \
-          "and $-16, %rsp\n"                                                                       \
-          "call " Function "\n"                                                                    \
-          "mov %rbx, %rsp\n"                                                                       \
-          ".cfi_def_cfa_register %rsp\n"                                                           \
-          ".irp r,rax,rcx,rdx,rbx,rdi,rbp,rsi,rdi,r8,r9,r10,r11,r12,r13,r14,r15\n"                 \
-          "pop %\\r\n"                                                                             \
-          ".cfi_adjust_cfa_offset -8\n"                                                            \
-          ".endr\n"                                                                                \
-          ".cfi_restore %rbx\n"                                                                    \
+          "lea -128(%rsp), %rsp\n"                                                                 \
+          ".cfi_adjust_cfa_offset 128\n" Code "lea 128(%rsp), %rsp\n"                              \
+          ".cfi_adjust_cfa_offset -128\n"                                                          \
           "ret\n"                                                                                  \
           ".cfi_endproc\n"                                                                         \
           ".size " Name ", .-" Name "\n")
-THUNK("incc_probe_enter", "incc_probe_entered");
-THUNK("incc_probe_leave", "incc_probe_left");
+#define STORE(Register, At) "mov %" #Register ", " #At "(%rsp)\n"
+#define LOAD(Register, At) "mov " #At "(%rsp), %" #Register "\n"
+#define OTHERS(Move)                                                                               \
+  Move(rbx, 24) Move(rbp, 40) Move(rsi, 48) Move(rdi, 56) Move(r8, 64) Move(r9, 72) Move(r10, 80)  \
+      Move(r11, 88) Move(r12, 96) Move(r13, 104) Move(r14, 112) Move(r15, 120)
+#define CALL(Function)                                                                             \
+  ".cfi_rel_offset %rbx, 24\n"                                                                     \
+  "mov %rsp, %rdi\n"                                                                               \
+  "mov %rsp, %rbx\n"                                                                               \
+  ".cfi_def_cfa_register %rbx\n"                                                                   \
+  "and $-16, %rsp\n"                                                                               \
+  "call " Function "\n"                                                                            \
+  "mov %rbx, %rsp\n"                                                                               \
+  ".cfi_def_cfa_register %rsp\n"
+#define TIME "rdtsc\nshl $32, %rdx\nor %rax, %rdx\n"
+// clang-format off
+THUNK("incc_probe_enter",
+      STORE(rax, 0) STORE(rcx, 8) STORE(rdx, 16) OTHERS(STORE)
+      CALL("incc_probe_entered")
+      "mov %rax, %rcx\n"
+      OTHERS(LOAD) ".cfi_restore %rbx\n"
+      TIME
+      "mov %rdx, (%rcx)\n"
+      LOAD(rax, 0) LOAD(rdx, 16) LOAD(rcx, 8));
+THUNK("incc_probe_leave",
+      STORE(rax, 0) STORE(rdx, 16)
+      TIME
+      STORE(rcx, 8) OTHERS(STORE)
+      "mov %rdx, %rsi\n"
+      CALL("incc_probe_left")
+      LOAD(rax, 0) LOAD(rdx, 16) LOAD(rcx, 8) OTHERS(LOAD) ".cfi_restore %rbx\n");
+// clang-format on
 
 //===--- The costs of probes and the core's clock ---------------------------===//
 

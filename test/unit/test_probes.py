@@ -323,6 +323,32 @@ def test_short_entries_have_a_range(tmp_path: pathlib.Path) -> None:
         assert loop["cycles_done"] > max(2, loop["cycles"]) if is_short else loop["cycles_done"] is None
 
 
+SELDOM = """
+#define NOIPA __attribute__((noipa))
+static volatile char memory[1 << 22];
+NOIPA void touch(long n) { for (long i = 0; i < n; ++i) memory[i << 12] = 1; }
+NOIPA void work(long n) { for (long i = 0; i < n; ++i) __asm__ volatile(""); }
+NOIPA void outer(long n, long of) { for (long i = 0; i < 4; ++i) { work(n), touch(of); } }
+int main(void) {
+  for (int i = 0; i < 1000; ++i)
+    if (i % 100 == 99) outer(3000000, i); else outer(10000, 0);
+  return 0;
+}
+"""
+
+
+def test_seldom_entries_that_are_long_count(tmp_path: pathlib.Path) -> None:
+    """Neither reading clocks nor page faults makes samples so rare that they miss the entries that take the time."""
+    program = build(tmp_path, "gcc", "-O1", source=SELDOM)
+    _, _, loops = recorded(tmp_path, program)
+    (profile,) = (read_profile(str(file)) for file in (tmp_path / "profiles").iterdir())
+    of = {loop.loop.kernel: loop for loop in loops}
+    period = profile.sampled_cost * 200 / (of["outer/loop1"].ticks / of["outer/loop1"].entries)
+    assert of["outer/loop1"].samples > of["outer/loop1"].entries / (2 + 4 * period)
+    # They are left out only if something else ran, and the next ones stand for them.
+    assert of["outer/loop1"].ticks > 0.7 * of["main/loop1"].ticks
+
+
 RECURSION = r"""
 #include <setjmp.h>
 #include <stdlib.h>
