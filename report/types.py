@@ -526,6 +526,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
         "strided",
         "gather",
         "register-blocking",
+        "distance-of-arrays",
         "repeated-place",
         "loop-overhead",
         "integer-division",

@@ -52,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     memory.store_addresses,
     memory.strided,
     memory.gather,
+    memory.distance_of_arrays,
     front_end.code_placement,
     front_end.loop_overhead,
     arithmetic.invariant_divisor,
@@ -107,7 +108,7 @@ _BY_TRIPS = frozenset(
 )
 """Hints whose gain depends on the iterations of the loop."""
 
-_PREDICTED_ONLY = frozenset(("code-placement", "loop-overhead", "indexed-store-address"))
+_PREDICTED_ONLY = frozenset(("code-placement", "loop-overhead", "indexed-store-address", "distance-of-arrays"))
 """Hints that apply only to Intel's cores, on which `bench/hints.py` could not measure their gain yet."""
 
 _LEAST_GAIN = float(1 / WORTH)

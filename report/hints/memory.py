@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incc.core.aliasing import known_pairs
 from incc.frontends.isa import isa
 from incc.frontends.kernel import KernelCode, MemoryAccess
 from incc.models.binding.bound import UOP_LOAD, UOP_STORE_ADDRESS
@@ -199,6 +200,28 @@ def gather(facts: KernelResult, context: HintContext) -> t.Hint | None:
         None,
         change,
         gain=speedup(facts, least),
+    )
+
+
+def distance_of_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
+    """Advise another distance of arrays if loads agree with stores in flight in the lower bits of their addresses.
+
+    Only known distances count. The gain is that of a core that compares whole addresses.
+    """
+    pairs = known_pairs(facts.bound, facts.analysis.streams)
+    after = facts.cycles_after("4k-aliasing") if pairs else None
+    if after is None or after > WORTH * facts.cycles:
+        return None
+    loads, stores = sorted({p.load for p in pairs}), sorted({p.store for p in pairs})
+    bits = facts.model.parameters["address_aliasing"]["bits"]
+    subject, verb = ("the load", "agrees") if len(loads) == 1 else (f"the {len(loads)} loads", "agree")
+    return hint(
+        "distance-of-arrays",
+        f"{subject} in {wording.places(facts.kernel, loads)} {verb} in the lower {bits} bits of the address with a "
+        f"store in flight ({wording.places(facts.kernel, stores)})",
+        {"loads": loads, "stores": stores},
+        change="let the arrays, or the rows of the array, begin some cache lines closer or further apart",
+        gain=speedup(facts, after),
     )
 
 

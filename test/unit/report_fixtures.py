@@ -189,7 +189,7 @@ def make_bound(rows: list[Row], locations: list[str]) -> BoundKernel:
     k.port_names, k.n_ports = list(PORTS), 8
     k.issue_width, k.retire_width = 4, 4
     k.location_names = locations
-    k.is_loop = True
+    k.is_loop, k.pipeline = True, None
     k.blocked_forward_cycles = 0
     k.instruction_flags = [row.flags for row in rows]
     k.issue_slots = [row.slots for row in rows]

@@ -203,6 +203,10 @@ def test_values_of_registers_tell_if_loads_agree_with_stores() -> None:
     close = report(COPY, "haswell", let=(("rsi", 0x10000), ("rdi", 0x20010)))
     assert close.cycles > 1.5 * apart.cycles
     assert "4k-aliasing" in {change.change for change in close.what_ifs if change.cycles < close.cycles}
+    (advice,) = [hint for hint in close.hints if hint.rule == "distance-of-arrays"]
+    assert advice.evidence == {"loads": [0], "stores": [1]}
+    assert advice.gain == pytest.approx(close.cycles / apart.cycles, rel=0.01)
+    assert "distance-of-arrays" not in {hint.rule for hint in apart.hints}
 
 
 PAIRS_OF_BODIES = """

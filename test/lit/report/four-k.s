@@ -11,6 +11,7 @@
 # UNKNOWN-NEXT: {{.*}}with a store in flight (line
 # CLOSE:        2.00 cycles per iteration
 # CLOSE:        1 cycle if whole addresses
+# CLOSE:        begin some cache lines closer or further apart: 2 times as fast
 # APART:        1.00 cycles per iteration
 # APART-NOT:    modulo 4 KiB
 
