@@ -11,6 +11,7 @@ from incc.models.loading import load
 from incc.running.explain import explain
 from incc.running.plan import LoopDescription
 from incc.running.profile import LoopProfile, Sample
+from struct_fixtures import filled
 
 COPY = "1: movq (%rsi,%rax), %rcx; movq %rcx, (%rdi,%rax); addq $8, %rax; cmpq %rdx, %rax; jne 1b"
 
@@ -25,30 +26,24 @@ def profile(*stored: int) -> LoopProfile:
         Sample(iterations=1000, ticks=2000, values={"rsi": 0x10000, "rdi": rdi, "rax": 0, "rdx": 8000})
         for rdi in stored
     ]
-    return LoopProfile(
-        loop=LoopDescription(unit="u", kernel="k", registers=("rsi", "rdi", "rax", "rdx"), counted=False),
-        module="program",
-        entries=len(samples),
-        samples=len(samples),
-        lost=0,
-        nested=0.0,
-        disturbed=0,
-        iterations=1000.0 * len(samples),
-        iterations_error=0.0,
-        ticks=2000.0 * len(samples),
-        ticks_error=0.0,
-        faults=0.0,
-        fault_ticks=0.0,
-        sides={},
-        trips=(),
-        examples=tuple(samples),
+    return filled(
+        LoopProfile,
+        {
+            "loop": LoopDescription(unit="u", kernel="k", registers=("rsi", "rdi", "rax", "rdx"), counted=False),
+            "entries": len(samples),
+            "samples": len(samples),
+            "iterations": 1000.0 * len(samples),
+            "ticks": 2000.0 * len(samples),
+            "trips": (),
+            "examples": tuple(samples),
+        },
     )
 
 
 @pytest.mark.parametrize(("stored", "share"), [((0x20010,), 1), ((0x20010, 0x20400), 0.5), ((0x20400,), 0)])
 def test_addresses_of_samples_tell_about_4k_aliasing(stored: tuple[int, ...], share: float) -> None:
     result = copied("haswell")
-    parts = {part.kind: part for part in explain(result, profile(*stored), 2.0).parts}
+    parts = {part.kind: part for part in explain(result, result, profile(*stored), 2.0).parts}
     let = (("rdi", 0x20010), ("rsi", 0x10000), ("rax", 0))
     always = analyze_kernel(result.kernel, result.model, replace(result.settings, let=let)).cycles - result.cycles
     assert always > 0.5
@@ -60,12 +55,13 @@ def test_addresses_of_samples_tell_about_4k_aliasing(stored: tuple[int, ...], sh
 
 def test_the_parts_add_up_with_4k_aliasing() -> None:
     result = copied("haswell")
-    explanation = explain(result, profile(0x20010), 3.0)
+    explanation = explain(result, result, profile(0x20010), 3.0)
     listed = sum(part.cycles for part in explanation.parts)
     assert float(result.cycles) + listed + explanation.unexplained == pytest.approx(3.0, abs=0.05)
 
 
 @pytest.mark.parametrize("core", ["gracemont", "znver5"])
 def test_cores_that_lose_nothing_by_it_have_no_such_part(core: str) -> None:
-    parts = explain(copied(core), profile(0x20010), 2.0).parts
+    result = copied(core)
+    parts = explain(result, result, profile(0x20010), 2.0).parts
     assert "aliasing" not in [part.kind for part in parts]
