@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from incc.frontends.kernel import SourceLocation
+from incc.support.quantities import Finite, Positive
 
 PartKind = Literal["places", "aliasing", "entry", "faults", "sides", "data"]
 """The part of the measured cycles: the places of arrays in lines and pages; loads that the core takes for loads of a
@@ -20,7 +21,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the difference between the measured cycles and the prediction for endless iterations in L1."""
 
     kind: PartKind
-    cycles: float
+    cycles: Finite
     """Cycles per iteration, from a simulation or the model of memory."""
     text: str
     """The cause, in a clause."""
@@ -32,8 +33,8 @@ class TripCount(msgspec.Struct, frozen=True, kw_only=True):
     least: int
     most: int
     """The range of iterations."""
-    entries: float
-    cycles: float
+    entries: Finite
+    cycles: Finite
     """Cycles per iteration; per entry if there is none."""
 
 
@@ -50,34 +51,34 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """The file that was compiled, "" if unknown."""
     module: str
     """The program or library that it is in."""
-    share: float | None
+    share: Finite | None
     """Its share of the processor time; None if the processes did not end by themselves."""
-    entries: int
+    entries: Positive
     """Exact."""
     samples: int
     lost: int
     """Samples whose exit was not seen: exceptions, longjmp."""
-    nested: float = 0.0
+    nested: Finite = 0.0
     """Entries within an entry, by recursion, on average. What an entry takes is shared equally with them."""
     disturbed: int
     """Samples that are left out because another process may have run meanwhile."""
     counted: bool
     """The loop counts its iterations, which slows it down."""
-    iterations: float
+    iterations: Finite
     """All of them."""
-    iterations_error: float
+    iterations_error: Finite
     """The standard error."""
-    cycles: float | None
+    cycles: Finite | None
     """Measured cycles per iteration; None without any iteration, or if the clock is unknown."""
-    cycles_error: float
+    cycles_error: Finite
     """The standard error."""
     is_short: bool = False
     """An entry has so few instructions that the core overlaps it with others: `cycles` are until it reaches the end."""
-    cycles_done: float | None = None
+    cycles_done: Finite | None = None
     """For short entries: cycles per iteration until all work of an entry has ended; None if unknown."""
-    elements: float | None = None
+    elements: Finite | None = None
     """Elements of the source's loop in an iteration of the compiled loop; None if unknown."""
-    predicted: float | None = None
+    predicted: Finite | None = None
     """Predicted cycles per iteration of endless iterations with data in L1; None if the loop was not analysed."""
     core: str = ""
     """The core of the prediction, "" if the loop was not analysed."""
@@ -85,7 +86,7 @@ class LoopRun(msgspec.Struct, frozen=True, kw_only=True):
     """The prediction is a lower bound, since some of the work is not counted."""
     parts: tuple[Part, ...] = ()
     """The parts of the difference, largest first."""
-    unexplained: float | None = None
+    unexplained: Finite | None = None
     """The rest of the difference in cycles per iteration."""
     possible: tuple[str, ...] = ()
     """Causes that may explain the rest, with the most cycles that they can take."""
@@ -118,13 +119,13 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     """The processes that recorded something."""
     unfinished: int
     """Those among them that did not end by themselves: what they recorded counts, but not their time."""
-    seconds: float
+    seconds: Finite
     """The processor time of the others."""
-    clock_ghz: float
+    clock_ghz: Finite
     """Cycles of the core in a nanosecond, from chains of additions; 0 if unknown."""
-    unsampled_cost: float
+    unsampled_cost: Finite
     """Measured cycles of an entry with its exit that is not a sample."""
-    sampled_cost: float
+    sampled_cost: Finite
     """Measured cycles of one that is; both are subtracted."""
     loops: tuple[LoopRun, ...]
     """Those that were entered, those that took longest first."""
@@ -143,7 +144,7 @@ class ChangedPart(msgspec.Struct, frozen=True, kw_only=True):
     """The change of a part of a loop's cycles."""
 
     kind: CauseOfChange
-    cycles: float
+    cycles: Finite
     """Cycles per element or iteration, in the second run more than in the first."""
 
 
@@ -154,7 +155,7 @@ class ChangedLoop(msgspec.Struct, frozen=True, kw_only=True):
     second: LoopRun | None
     per: Literal["element", "iteration"]
     """The basis of cycles: elements of the source's loop if they are known in both runs, else compiled iterations."""
-    cycles: float
+    cycles: Finite
     """The cycles that it took in the whole second run more than in the first."""
     parts: tuple[ChangedPart, ...] = ()
     """The changes of the cycles on this basis, the largest first."""

@@ -10,11 +10,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from test_comparison_runs import loop, run
 
 from incc.driver.commands import db, diff
+from incc.driver.commands import report as report_command
 from incc.report.runs import LoopRun, Part, RunReport
+from properties import examples
 from report_fixtures import make_report, triad_parts
 
 
@@ -127,3 +131,41 @@ def test_damaged_reports_of_runs_are_refused(capsys: pytest.CaptureFixture[str])
     assert db.main(["add", "--commit=c1", "bad.json"]) == 1
     assert "bad.json: not a report of this version of incc-run" in capsys.readouterr().err
     assert not Path("incc.db").exists()
+
+
+VALUES = (0, -1, 1, 1e300, -1e300, 1e30, 5e-324, None, "", "\x1b[31m\n", True, [], {}, 1 << 63)
+
+
+@examples(60)
+@given(st.data())
+def test_any_values_in_reports_of_runs_are_read_or_refused(tmp_path_factory: Any, data: st.DataObject) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    parts = (Part(kind="data", cycles=2.0, text="x"),)
+    report = ran(loop("f/loop1", 5, 3.0, share=0.5, elements=2.0, parts=parts), loop("g/loop1", 7))
+    document = msgspec.to_builtins(report)
+    for _ in range(data.draw(st.integers(1, 4))):
+        holder = data.draw(st.sampled_from([document, *document["loops"], document["loops"][0]["parts"][0]]))
+        holder[data.draw(st.sampled_from(sorted(holder)))] = data.draw(st.sampled_from(VALUES))
+        if not isinstance(document["loops"], list) or len(document["loops"]) < 2:
+            break
+        if not document["loops"][0].get("parts"):
+            break
+    changed, whole = str(folder / "changed.json"), write(report, str(folder / "whole.json"))
+    Path(changed).write_bytes(msgspec.json.encode(document))
+    path = folder / "runs.db"
+    path.unlink(missing_ok=True)
+    out = str(folder / "out")
+    for run_command in (
+        lambda: diff.main([changed, whole, "--json", "-o", out, f"--html={folder}/page.html"]),
+        lambda: diff.main([whole, changed, "-o", out]),
+        lambda: report_command.main(["--probes", changed, "-o", out, f"--html={folder}/page.html"]),
+        lambda: report_command.main(["--probes", changed, "--json", "-o", out]),
+        lambda: db.main([f"--db={path}", "add", "--commit=c1", whole]),
+        lambda: db.main([f"--db={path}", "add", "--commit=c2", changed]),
+        lambda: db.main([f"--db={path}", "log", "*", "-o", out]),
+        lambda: db.main([f"--db={path}", "export", "-o", out]),
+    ):
+        assert run_command() in (0, 1, 2)
+        if Path(out).exists():
+            assert "\x1b" not in Path(out).read_text()
+            Path(out).unlink()
