@@ -179,6 +179,13 @@ def test_structures_and_columns_have_their_names(body: str, text: str) -> None:
     )
 
 
+def test_every_text_names_an_array_of_structures() -> None:
+    loop = ".L3:\nvaddsd (%rdi), %xmm0, %xmm0\naddq $48, %rdi\ncmpq %r8, %rdi\njne .L3\n"
+    many = "".join(loop.replace("L3", f"L{n}").replace("48", str(48 + n)) for n in range(9))
+    for text in (loop, many):
+        assert "Loads of line 2: 8 of every 48 bytes, like one field" in str(incc.analyze(text, mcpu="znver4"))
+
+
 def test_conditions_choose_by_strides() -> None:
     (kernel,) = incc.analyze(
         ".L3:\nvaddsd (%rdi), %xmm0, %xmm0\naddq $48, %rdi\ncmpq %r8, %rdi\njne .L3\n", mcpu="znver4"

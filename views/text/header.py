@@ -260,6 +260,8 @@ def short_lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, most
     if len(numbers) > 1:
         where += f" and {count(len(numbers) - 1, 'loop')} like it"
     yield from layout.wrap(f"{where}: {size}, {kernel.arithmetic.text}", _INDENT, _INDENT)
+    for note in kernel.access_notes:
+        yield from layout.wrap(note, _INDENT, f"{_INDENT}  ")
     if kernel.inlined or kernel.inlined_into:
         yield from layout.wrap(inlining(kernel, layout), _INDENT, _INDENT)
     if kernel.remarks:
