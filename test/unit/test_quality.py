@@ -142,9 +142,12 @@ def test_rates_are_relative_to_the_peak_of_the_core() -> None:
 
 def test_quality_is_an_argument_of_the_python_interface() -> None:
     text = ".L1:\n" + DOT.replace(";", "\n") + "\njne .L1\n"
-    (kernel,) = incc.analyze(text, mcpu="skylake", quality=True)
+    report = incc.analyze(text, mcpu="skylake", quality=True)
+    (kernel,) = report
     assert kernel.quality is not None
     assert kernel.quality.projections[0].cycles == 1
+    for part in ("256-bit vectors", "Rates relative to the core", "fully vectorised, 256 bits"):
+        assert part in report.html()
     (other,) = incc.analyze(text, mcpu="skylake")
     assert other.quality is None
 
