@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from incc.comparison.runs import compare_runs
@@ -9,7 +11,7 @@ from incc.frontends.kernel import SourceLocation
 from incc.report.runs import LoopRun, Part, RunReport
 
 
-def loop(kernel_id: str, line: int, cycles: float = 1.0, **fields: object) -> LoopRun:
+def loop(kernel_id: str, line: int, cycles: float = 1.0, **fields: Any) -> LoopRun:
     values: dict[str, object] = {
         "kernel_id": kernel_id,
         "function_name": kernel_id.partition("/")[0],

@@ -131,6 +131,11 @@ def test_damaged_reports_of_runs_are_refused(capsys: pytest.CaptureFixture[str])
     assert db.main(["add", "--commit=c1", "bad.json"]) == 1
     assert "bad.json: not a report of this version of incc-run" in capsys.readouterr().err
     assert not Path("incc.db").exists()
+    good = write(ran(loop("f/loop1", 5)))
+    for field, value in (("entries", 0), ("cycles", 1e300), ("iterations", -1e300)):
+        bad = write(ran(loop("f/loop1", 5, **{field: value})), "bad.json")
+        assert diff.main([good, bad, "--json"]) == 2
+        assert f"$.loops[0].{field}" in capsys.readouterr().err
 
 
 VALUES = (0, -1, 1, 1e300, -1e300, 1e30, 5e-324, None, "", "\x1b[31m\n", True, [], {}, 1 << 63)
