@@ -32,7 +32,8 @@ def part(kernel: t.KernelReport, decrements: Sequence[t.DecrementReport]) -> Par
         if not each.instructions:
             rows.append(row("-", "-", f"{each.text}: cannot be left out"))
             continue
-        share = percent(each.gained / before).replace("\xa0", " ") if before and abs(each.gained) >= 0.005 else "-"
+        gain = each.gained / before if before else 0.0
+        share = percent(gain).replace("\xa0", " ") if abs(gain) >= 0.005 else "-"
         rows.append(row(cycles(each.cycles), share, each.text))
     nothing = "The kernel neither accesses memory nor computes with floating-point numbers."
     return Part(caption, Table(_COLUMNS, rows), [] if rows else [nothing])
