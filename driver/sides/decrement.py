@@ -64,7 +64,7 @@ def measure_decrements(
     Args:
         words: the command.
         environment: its environment.
-        loop: the loop: FUNCTION, FUNCTION:LINE or FUNCTION:LOOP, such as main:loop2.
+        loop: the loop: FUNCTION, FUNCTION:LINE, FUNCTION:LOOP, such as main:loop2, or its name, such as .text+0x150.
         mcpu: the core of the predictions; "" for the host.
         model_path: the places that are searched for models first.
         repetitions: the number of runs of each variant.
@@ -86,6 +86,8 @@ def measure_decrements(
             limit=limit,
         )
         found = _candidates(program, chosen, mcpu, model_path)
+        if not found:
+            raise AnalysisError(f"{words[0]}: no loop is named {loop!r}, in the program or its libraries")
         key, one = _with_probes(program, found, notes) or (None, _only(loop, found))
         program = msgspec.structs.replace(program, module=one.module)
         parts = [each for each in decrements(one.result) if each.work.left_out]
@@ -218,7 +220,10 @@ def _named(loop: str) -> NamedKernels:
 
 
 def _candidates(program: Program, chosen: NamedKernels, mcpu: str, model_path: Sequence[str]) -> list[_Found]:
-    """Return the loops with the name, of the program or of the first library that has one."""
+    """Return the loops with the name, of the program or of the first library that has one.
+
+    Raises AnalysisError if there is none, and the program or a library cannot be read.
+    """
     problems = []
     for module in (program.executable, *_libraries(program)):
         try:
@@ -228,15 +233,17 @@ def _candidates(program: Program, chosen: NamedKernels, mcpu: str, model_path: S
             problems.append(str(error))
     if problems:
         raise AnalysisError(problems[0])
-    raise AnalysisError(f"{program.words[0]}: no loop is named {str(chosen)!r}, in the program or its libraries")
+    return []
 
 
 def _loops_of(module: str, chosen: NamedKernels, mcpu: str, model_path: Sequence[str]) -> Iterator[_Found]:
     from incc.driver.pipeline import analyze_object, report_of
     from incc.driver.settings import Settings, with_values
 
+    # Without symbols, loops are named after the section: .text+0x150.
+    functions = () if "+0x" in chosen.function else (chosen.function.partition("/")[0],)
     values = {
-        "scope.functions": (chosen.function.partition("/")[0],),
+        "scope.functions": functions,
         "core.mcpu": mcpu or "native",
         "core.model_path": tuple(model_path),
         "kernel.arrays": "likely",

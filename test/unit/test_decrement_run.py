@@ -119,6 +119,15 @@ def test_a_copy_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     assert "took more than 5 s" in skipped(report).values()
 
 
+def test_loops_without_symbols_have_the_names_of_the_overview(tmp_path: Path) -> None:
+    build(tmp_path)
+    subprocess.run(["strip", "loops"], cwd=tmp_path, check=True)
+    listed = subprocess.run(["incc-mca", "--auto", "--json", "loops"], cwd=tmp_path, capture_output=True, check=True)
+    names = [kernel["name"] for kernel in json.loads(listed.stdout)["units"][0]["kernels"]]
+    report = decrement(tmp_path, names[-1])
+    assert report["measured"] > 0
+
+
 def test_loops_of_libraries_are_found(tmp_path: Path) -> None:
     (tmp_path / "sum.c").write_text("double sum(double *x, long n) { double s = 0; while (n--) s += x[n]; return s; }")
     (tmp_path / "main.c").write_text("double sum(double *, long); double x[99]; int main(void) { return sum(x, 99); }")
