@@ -31,6 +31,8 @@ _ALL_CHILDREN = 0x40000000
 _STATUS_WORD, _CONTROL_STATUS = 2, 24
 """Offsets of the x87 status word and of MXCSR in the floating-point registers (`struct user_fpregs_struct`)."""
 _POLL_SECONDS = 0.002
+_STOPPED = 0x7F
+"""The lower bits of the status of a process that has stopped."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +89,9 @@ def run_traced(
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while process.returncode is None and os.waitpid(process.pid, _ALL_CHILDREN)[1] & 0xFF == _STOPPED:
+                libc.ptrace(_CONTINUE, process.pid, None, None)
 
 
 def _follow(libc: ctypes.CDLL, process: subprocess.Popen[bytes], end: float) -> Outcome:

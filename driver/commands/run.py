@@ -24,7 +24,7 @@ from incc.driver.sides.runs import TOP, check_core, read_profiles, recorded_file
 from incc.report.runs import RunReport
 from incc.support.errors import AnalysisError
 from incc.support.progress import progress_shown
-from incc.support.signals import die_by
+from incc.support.signals import die_by, interruptible
 from incc.views.running import render, render_less_work
 
 if TYPE_CHECKING:
@@ -160,16 +160,19 @@ def _decrement(options: argparse.Namespace, words: Sequence[str]) -> int:
 
     if options.html or options.probes:
         raise UsageError(f"--decrement and --{'html' if options.html else 'probes'} cannot be combined")
-    with progress_shown():
-        report = measure_decrements(
-            words,
-            _environment(),
-            options.decrement,
-            options.mcpu,
-            options.model_path,
-            max(1, options.repeat),
-            options.limit,
-        )
+    try:
+        with progress_shown(), interruptible():
+            report = measure_decrements(
+                words,
+                _environment(),
+                options.decrement,
+                options.mcpu,
+                options.model_path,
+                max(1, options.repeat),
+                options.limit,
+            )
+    except KeyboardInterrupt:
+        return USAGE  # `run_command` ends by the signal
     rendered = partial(render_less_work, report, options.format)
     if options.output:
         write_rendered(options.output, rendered)

@@ -6,7 +6,9 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +138,23 @@ def test_loops_of_libraries_are_found(tmp_path: Path) -> None:
     report = decrement(tmp_path, "sum")
     assert report["module"] == str(tmp_path / "libsum.so")
     assert set(skipped(report).values()) == {""}
+
+
+def test_a_signal_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(
+        "int find(int n) { while (n > 1) n &= n - 1; return n; } int main(void) { for (;;) find(7); }"
+    )
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    subprocess.run(["gcc", "-O1", "-fno-inline", "-o", "loops", "main.c"], cwd=tmp_path, check=True)
+    run = subprocess.Popen(
+        ["incc-run", "--decrement=find", "--", "./loops"], cwd=tmp_path, env={**os.environ, "TMPDIR": str(folder)}
+    )
+    while not list(folder.glob("*/folder")) and run.poll() is None:
+        time.sleep(0.05)
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(30) == -signal.SIGTERM
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(
