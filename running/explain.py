@@ -24,8 +24,8 @@ from msgspec.structs import replace
 from incc.core.aliasing import known_pairs
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.core.calls import OFTEN, call_cycles, pass_cycles
+from incc.core.memory.traffic import Front
 from incc.core.ranges import mispredictions
-from incc.core.traffic import Front
 from incc.core.ways import Ways
 from incc.report.runs import Part
 from incc.report.wording import counted, lines_of, listed, places

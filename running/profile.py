@@ -124,7 +124,7 @@ def read_profile(path: str) -> ProgramProfile:
     header = _HEADER.unpack_from(data)
     magic, _, process, start, end, _, time, additions, first, last, _, sampled, counted = header[:13]
     _, _, fault_ticks, start_clock, end_clock, record_size, program = header[13:]
-    if magic != b"inccprb1":
+    if magic != b"inccprb2":
         raise ProfileError(f"{path}: not a profile of a program with probes")
     if record_size != _RECORD_SIZE:
         raise ProfileError(f"{path}: written by probes of another version of incc; build the program again")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from incc.core.known import Known
-    from incc.core.levels import DataTimes
+    from incc.core.memory.levels import DataTimes
     from incc.core.waits import Waits
     from incc.core.whatif import CoreChange, WhatIf
 
@@ -303,7 +303,7 @@ def _data(
     notes: list[str],
 ) -> DataTimes | None:
     """Return the predictions for data beyond L1; adds a note if the model describes no caches."""
-    from incc.core.levels import data_times
+    from incc.core.memory.levels import data_times
 
     if model.memory is None:
         notes.append(f"the model of {model.name} describes no caches beyond L1: the prediction is for data in L1")

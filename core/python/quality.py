@@ -314,7 +314,7 @@ def stack_use(kernel: KernelCode) -> StackUse:
 
 def _rates(result: KernelResult) -> Iterator[CoreShare]:
     """Yield the rates of a kernel that takes time and moves a known number of bytes."""
-    from incc.core.roofline import ceilings, peak_bytes
+    from incc.core.memory.roofline import ceilings, peak_bytes
 
     kernel, model, cycles = result.kernel, result.model, result.cycles
     if not cycles:

@@ -235,14 +235,14 @@ class _AArch64(Isa):
         return container_spans(container, spans, A64Disassembler())
 
     def no_operation(self, instruction: Instruction) -> tuple[Instruction, ...]:
-        from incc.frontends.aarch64.removal import no_operation
+        from incc.frontends.aarch64.rewriting import no_operation
 
         return no_operation(instruction)
 
     def without_access(
         self, instruction: Instruction, written: Collection[str], read: Sequence[str], move: bool
     ) -> tuple[Instruction, ...] | None:
-        from incc.frontends.aarch64.removal import without_access
+        from incc.frontends.aarch64.rewriting import without_access
 
         return without_access(instruction, written, read, move)
 

@@ -310,34 +310,34 @@ class _X86(Isa):
         return Names(text)
 
     def other_elements(self, instruction: Instruction) -> RegisterAccess | None:
-        from incc.frontends.x86.merging import other_elements
+        from incc.frontends.x86.work.merging import other_elements
 
         return other_elements(instruction)
 
     def reads_lowest(self, mnemonic: str) -> bool:
-        from incc.frontends.x86.merging import reads_lowest
+        from incc.frontends.x86.work.merging import reads_lowest
 
         return reads_lowest(mnemonic)
 
     def clearing(self, instruction: Instruction) -> Instruction | None:
-        from incc.frontends.x86.merging import clearing
+        from incc.frontends.x86.work.merging import clearing
 
         return clearing(instruction)
 
     def no_operation(self, instruction: Instruction) -> tuple[Instruction, ...]:
-        from incc.frontends.x86.removal import no_operation
+        from incc.frontends.x86.work.removal import no_operation
 
         return no_operation(instruction)
 
     def without_access(
         self, instruction: Instruction, written: Collection[str], read: Sequence[str], move: bool
     ) -> tuple[Instruction, ...] | None:
-        from incc.frontends.x86.removal import without_access
+        from incc.frontends.x86.work.removal import without_access
 
         return without_access(instruction, written, read, move)
 
     def without_arithmetic(self, instruction: Instruction) -> tuple[Instruction, ...]:
-        from incc.frontends.x86.removal import without_arithmetic
+        from incc.frontends.x86.work.removal import without_arithmetic
 
         return without_arithmetic(instruction)
 

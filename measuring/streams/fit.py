@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.core.analysis import KernelSettings, analyze_kernel
-from incc.core.levels import DataTimes, data_times, times
+from incc.core.memory.levels import DataTimes, data_times, times
 from incc.measuring.streams.loops import LINE, UNROLL, StreamLoop
 from incc.measuring.streams.study import Point
 from incc.models.memory import MOST_CYCLES, MemoryHierarchy, MemoryLevel

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from incc.core import streams
-from incc.core.levels import times
-from incc.core.traffic import Front
+from incc.core.memory.levels import times
+from incc.core.memory.traffic import Front
 from incc.frontends.isa import isa
 from incc.report import types as t
 from incc.report import wording

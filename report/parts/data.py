@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from incc.core.figures import DECIMALS
-from incc.core.traffic import sets_of
+from incc.core.memory.traffic import sets_of
 from incc.report import types as t
 from incc.report.parts.distances import row_distance, variables
 from incc.report.wording import places
@@ -15,8 +15,8 @@ from incc.report.wording import places
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
-    from incc.core.levels import DataTimes, LevelTime
-    from incc.core.traffic import Front, Traffic
+    from incc.core.memory.levels import DataTimes, LevelTime
+    from incc.core.memory.traffic import Front, Traffic
     from incc.frontends.kernel import KernelCode
     from incc.models.memory import MemoryHierarchy, MemoryLevel
 

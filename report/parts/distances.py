@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from incc.core.traffic import Front, Traffic
+from incc.core.memory.traffic import Front, Traffic
 from incc.frontends.kernel import KernelCode
 
 _Terms = dict[str, int]

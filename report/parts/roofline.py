@@ -39,7 +39,7 @@ def ceilings_report(model: MachineModel, cores: int = 1, ghz: float = 0) -> t.Ce
         cores: The number of cores that use shared levels; 1 for as many as share them.
         ghz: The clock in GHz; 0 if unknown.
     """
-    from incc.core.roofline import ceilings
+    from incc.core.memory.roofline import ceilings
 
     of_core = ceilings(model, cores)
     memory = model.memory

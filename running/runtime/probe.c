@@ -934,7 +934,7 @@ static int openFile(const char *In) {
     New->StartTime = nanoseconds(CLOCK_REALTIME);
     ssize_t Length = readlink("/proc/self/exe", New->Program, sizeof New->Program - 1);
     New->Program[Length > 0 ? Length : 0] = 0;
-    __builtin_memcpy(New->Magic, "inccprb1", 8);
+    __builtin_memcpy(New->Magic, "inccprb2", 8);
   }
   File = New;
   return 1;

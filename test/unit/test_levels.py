@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import incc
 from incc.core import Stream
-from incc.core.levels import DataTimes, times
-from incc.core.traffic import traffic
+from incc.core.memory.levels import DataTimes, times
+from incc.core.memory.traffic import traffic
 from incc.models import memory
 from incc.models.loading import list_models, load
 from incc.models.memory import MemoryHierarchy, MemoryLevel

@@ -17,9 +17,9 @@ from test_levels import TRIAD, loop
 
 import incc
 from incc.core import Stream
-from incc.core.levels import times
-from incc.core.roofline import _beyond_l1, ceilings
-from incc.core.traffic import traffic
+from incc.core.memory.levels import times
+from incc.core.memory.roofline import _beyond_l1, ceilings
+from incc.core.memory.traffic import traffic
 from incc.driver.commands import report as ranked
 from incc.models.loading import list_models, load
 from incc.models.memory import MemoryHierarchy, MemoryLevel

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incc.core import Stream
-from incc.core.traffic import Lines, traffic
+from incc.core.memory.traffic import Lines, traffic
 
 LINE = 64
 

@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from incc.frontends.kernel import Instruction, Register, RegisterAccess
 from incc.frontends.x86.decode import decode, native_of, register_of
 from incc.frontends.x86.iced import CODE_NAMES
-from incc.frontends.x86.merging import other_elements
 from incc.frontends.x86.operations import operation
+from incc.frontends.x86.work.merging import other_elements
 
 _PACKED = {"ss": "ps", "sd": "pd", "sh": "ph"}
 _SIZES = {"ss": 32, "sd": 64, "sh": 16}

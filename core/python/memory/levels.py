@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from incc import core
 from incc.core import Bounds
-from incc.core.traffic import Lines, Traffic, sets_of, traffic
+from incc.core.memory.traffic import Lines, Traffic, sets_of, traffic
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import UOP_LOAD, BoundKernel

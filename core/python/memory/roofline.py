@@ -20,8 +20,8 @@ from typing import Literal
 import msgspec
 
 from incc.core import Stream
-from incc.core.levels import times
-from incc.core.traffic import traffic
+from incc.core.memory.levels import times
+from incc.core.memory.traffic import traffic
 from incc.frontends.isa import SCALABLE, PeakOperation, isa
 from incc.models.memory import MemoryHierarchy, exact
 from incc.models.model import Form, MachineModel
