@@ -42,7 +42,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """What probes recorded of the loop in a run."""
+    """The record of the loop that probes made in a run."""
 
     cycles: float
     """Per iteration."""

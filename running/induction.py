@@ -29,7 +29,7 @@ class Cell(msgspec.Struct, frozen=True, order=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a probe finds the value, and how it differs from the value at the start of the iteration."""
+    """The place where a probe finds the value, and its difference from the value at the start of the iteration."""
 
     cell: Cell | None
     """None for the count of a loop that counts its iterations in the runtime's memory."""

@@ -112,7 +112,7 @@ class LoopPlan(msgspec.Struct, frozen=True, kw_only=True):
     is_counted: bool
     """The loop counts its iterations."""
     counter: Cell | None
-    """Where it does, None for the runtime's memory."""
+    """The place of the count, None for the runtime's memory."""
     ways: tuple[Way, ...]
     last: int
     """The block behind which the probes of jumps are put."""

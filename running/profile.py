@@ -84,7 +84,7 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
     fault_ticks: float
     """The ticks that these take, from the time of one as measured on the host."""
     sides: dict[int, float]
-    """How often sides of branches ran, by the line of the assembly that counts them."""
+    """The number of times that sides of branches ran, by the line of the assembly that counts them."""
     trips: tuple[Trips, ...]
     """By the number of iterations, ascending."""
     examples: tuple[Sample, ...]

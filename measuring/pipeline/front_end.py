@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+from incc.frontends.x86.work.removal import NO_OPS
 from incc.measuring.pipeline.probing import Finding, ProbeBench, flag, listed, named, note, number, repeated, unknown
 
 _NOP = "nopl 8(%rax)"  # four bytes: as many in a block of code as any µop cache holds
@@ -98,22 +99,10 @@ def _operands(operation: str, condition: str) -> tuple[int, int]:
     return min(product(_VALUES, _VALUES), key=lambda p: _taken(operation, p[0], p[1], condition))
 
 
-# Nops of 3 to 9 bytes, as the manuals of Intel and AMD recommend them.
-_NOPS = (
-    "0f 1f 00",
-    "0f 1f 40 00",
-    "0f 1f 44 00 00",
-    "66 0f 1f 44 00 00",
-    "0f 1f 80 00 00 00 00",
-    "0f 1f 84 00 00 00 00 00",
-    "66 0f 1f 84 00 00 00 00 00",
-)
-
-
 def _slot(bench: ProbeBench, length: int) -> str:
     """Return an instruction of this length in bytes that takes only a slot of the renamer."""
     if bench.plain_nops:
-        return ".byte " + ", ".join(f"0x{byte}" for byte in _NOPS[length - 3].split())
+        return ".byte " + ", ".join(f"0x{byte}" for byte in NO_OPS[length - 1].split())
     return ".byte " + "0x3e, " * (length - 2) + "0x31, 0xd2"  # xorl %edx, %edx
 
 

@@ -19,7 +19,7 @@ from incc.frontends.kernel import Instruction
 from incc.frontends.x86.decode import decode, native_of, register_of, signed
 from incc.frontends.x86.iced import bits_of, constants
 
-_NO_OPS = (
+NO_OPS = (
     "90",
     "66 90",
     "0f 1f 00",
@@ -32,7 +32,8 @@ _NO_OPS = (
     "66 2e 0f 1f 84 00 00 00 00 00",
     "66 66 2e 0f 1f 84 00 00 00 00 00",
 )
-"""No-operations of 1 to 11 bytes, as GNU as pads code with them. More prefixes would slow down some decoders."""
+"""No-operations of 1 to 11 bytes, in hexadecimal: up to 9 as the manuals of Intel and AMD recommend them, then with the
+prefixes of GNU as. More prefixes would slow down some decoders."""
 
 _IGNORED = b"\x3e"
 """A prefix that chooses a segment, which has no effect on an instruction without memory operands."""
@@ -80,7 +81,7 @@ def no_operation(instruction: Instruction) -> tuple[Instruction, ...]:
     at = instruction.offset
     end = at + instruction.length
     while at < end:
-        code = bytes.fromhex(_NO_OPS[min(end - at, len(_NO_OPS)) - 1])
+        code = bytes.fromhex(NO_OPS[min(end - at, len(NO_OPS)) - 1])
         placed.append(decode(type(instruction.encoding)(code), at, line=instruction.line))
         at += len(code)
     return tuple(placed)
