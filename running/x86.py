@@ -1,7 +1,7 @@
 """The probes in x86-64 code, in AT&T syntax, and the descriptions of loops for the runtime.
 
 A probe computes the address of the thread's copy of its loop: that of the loop itself, and the distance to the copies
-that the thread-local variable `incc_probe_distance` holds. An entry counts up the copy's first word, and calls the
+that the thread-local variable `incc_probe2_distance` holds. An entry counts up the copy's first word, and calls the
 runtime when it is no longer negative. An exit calls the runtime if the second word says that the entry was a sample: it
 is the stack pointer of that entry, so that exits of inner calls of the same function do not.
 The layout of a loop is that of `struct Loop` in runtime/probe.c.
@@ -75,7 +75,7 @@ def enter(loop: str, place: ProbePlace, end: str, value: int) -> list[str]:
         step = ["movq (%{r}), %rcx", "leaq 1(%rcx), %rcx", "movq %rcx, (%{r})", "jrcxz {sample}", "jmp {end}"]
     else:
         step = ["incq (%{r})", "js {end}"]
-    return _probe("incc_probe_enter", loop, place, step, end, value * _PLACE)
+    return _probe("incc_probe2_enter", loop, place, step, end, value * _PLACE)
 
 
 def leave(loop: str, place: ProbePlace, end: str, value: int) -> list[str]:
@@ -85,7 +85,7 @@ def leave(loop: str, place: ProbePlace, end: str, value: int) -> list[str]:
     else:
         # The sixth word is for probes that have pushed their scratch register.
         step = [f"cmpq %rsp, {40 if place.scratch_is_live else 8}(%{{r}})", "jne {end}"]
-    return _probe("incc_probe_leave", loop, place, step, end, value * _PLACE)
+    return _probe("incc_probe2_leave", loop, place, step, end, value * _PLACE)
 
 
 def count(loop: str, place: ProbePlace) -> list[str]:
@@ -113,7 +113,7 @@ def _probe(function: str, loop: str, place: ProbePlace, step: Sequence[str], end
         stack.push(f"%{name}")
     code = stack.code
     scratch = place.scratch
-    code += [f"movq incc_probe_distance@gottpoff(%rip), %{scratch}", f"movq %fs:(%{scratch}), %{scratch}"]
+    code += [f"movq incc_probe2_distance@gottpoff(%rip), %{scratch}", f"movq %fs:(%{scratch}), %{scratch}"]
     if uses_rcx:
         code += [f"movq {loop}@GOTPCREL(%rip), %rcx", f"leaq (%{scratch},%rcx), %{scratch}"]
     else:
@@ -215,7 +215,7 @@ def data(loops: Sequence[Description]) -> list[str]:
     """
     if not loops:
         return []
-    lines = ['.section incc_probes, "aw", @progbits', ".balign 8"]
+    lines = ['.section incc_probes2, "aw", @progbits', ".balign 8"]
     for loop in loops:
         shift = (loop.step & -loop.step).bit_length() - 1 if loop.step else 0
         inverse = pow(loop.step >> shift, -1, 1 << 64) if loop.step else 0
@@ -232,7 +232,7 @@ def data(loops: Sequence[Description]) -> list[str]:
             f".quad {loop.symbol}_places, 0, 0, 0, 0",
             f".byte {', '.join(map(str, (*loop.side_bits, *[0] * (8 - len(loop.side_bits)))))}",
         ]
-    lines.append('.section .rodata.incc_probes, "a", @progbits')
+    lines.append('.section .rodata.incc_probes2, "a", @progbits')
     size = 0
     for loop in loops:
         lines += [f"{loop.symbol}_text:", f".byte {', '.join(map(str, loop.text))}", f"{loop.symbol}_places:"]
@@ -241,14 +241,14 @@ def data(loops: Sequence[Description]) -> list[str]:
     return [
         *lines,
         f".zero {-size % _LINE}",
-        '.section .tbss.incc_probe_distance, "awTG", @nobits, incc_probe_distance, comdat',
-        ".weak incc_probe_distance",
-        ".hidden incc_probe_distance",
-        ".type incc_probe_distance, @object",
-        ".size incc_probe_distance, 8",
+        '.section .tbss.incc_probe2_distance, "awTG", @nobits, incc_probe2_distance, comdat',
+        ".weak incc_probe2_distance",
+        ".hidden incc_probe2_distance",
+        ".type incc_probe2_distance, @object",
+        ".size incc_probe2_distance, 8",
         ".balign 8",
-        "incc_probe_distance: .zero 8",
-        ".weak incc_probe_enter, incc_probe_leave",
-        ".hidden incc_probe_enter, incc_probe_leave",
+        "incc_probe2_distance: .zero 8",
+        ".weak incc_probe2_enter, incc_probe2_leave",
+        ".hidden incc_probe2_enter, incc_probe2_leave",
         ".text",
     ]

@@ -4,8 +4,8 @@
 // probes. The probes themselves are code that incc puts on the ways into and
 // out of loops (incc/running/x86.py). An entry counts up a number in the
 // thread's own memory. When the number reaches zero, the entry is a sample: the
-// probe calls `incc_probe_enter`, which notes time and registers, and the next
-// exit calls `incc_probe_leave`, which adds the sample to the loop's record.
+// probe calls `incc_probe2_enter`, which notes time and registers, and the next
+// exit calls `incc_probe2_leave`, which adds the sample to the loop's record.
 //
 // All counts and records are in a file that is mapped into memory. Whatever ends
 // the process, the file has what was counted until then, and it can be read at
@@ -68,6 +68,10 @@ static const uint64_t RecentTicks = 1 << 18;
 static const uint64_t LargestFile = 1ull << 30;
 
 //===--- What probes and this file share ------------------------------------===//
+//
+// The number in the names of symbols and sections belongs to this layout, and to the registers and
+// values that probes hand over. It grows with each change: objects of another version of incc can
+// be linked with this file, and are not recorded.
 
 enum { NoRegister = 255 };
 
@@ -105,8 +109,8 @@ struct Loop {
 _Static_assert(sizeof(struct Loop) == 128 && sizeof(struct Place) == 24,
                "running/x86.py writes them");
 
-extern struct Loop __start_incc_probes[] HIDDEN;
-extern struct Loop __stop_incc_probes[] HIDDEN;
+extern struct Loop __start_incc_probes2[] HIDDEN;
+extern struct Loop __stop_incc_probes2[] HIDDEN;
 
 /// The registers at a probe, and what the probe has pushed.
 struct Frame {
@@ -121,7 +125,7 @@ enum { PushedScratch = 1, PushedRcx = 2, PushedFlags = 4, PlaceShift = 3, RedZon
 
 /// The distance from a loop to the thread's copy, 0 before the first probe of the thread. Objects
 /// with probes define it as well, so that they can be linked without this file.
-extern __thread int64_t incc_probe_distance HIDDEN __attribute__((tls_model("initial-exec")));
+extern __thread int64_t incc_probe2_distance HIDDEN __attribute__((tls_model("initial-exec")));
 
 //===--- What the file has --------------------------------------------------===//
 
@@ -305,7 +309,7 @@ static struct Part *newPart(enum PartKind Kind, uint64_t Size, uint64_t *Offset)
 //===--- Threads ------------------------------------------------------------===//
 
 static void setCounts(int64_t Count) {
-  for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each)
+  for (struct Loop *Each = __start_incc_probes2; Each != __stop_incc_probes2; ++Each)
     Each->Count = Count;
 }
 
@@ -315,7 +319,7 @@ static void setOpen(struct Loop *Copy, uint64_t Stack) {
   Copy->OpenPushed = Stack ? Stack - RedZone - 8 : 0;
 }
 
-static uint64_t loops(void) { return (uint64_t)(__stop_incc_probes - __start_incc_probes); }
+static uint64_t loops(void) { return (uint64_t)(__stop_incc_probes2 - __start_incc_probes2); }
 
 /// Reads the clocks unless they were read recently, and notes for how long the thread did not run.
 static void readClocks(struct Thread *Own) {
@@ -360,21 +364,21 @@ static struct Thread *attach(void) {
   Own->Busy = 0;
   Own->ReadAt = 0;
   readClocks(Own);
-  incc_probe_distance = (char *)Own->Loops - (char *)__start_incc_probes;
+  incc_probe2_distance = (char *)Own->Loops - (char *)__start_incc_probes2;
   if (HasKey)
     pthread_setspecific(Key, Own);
   return Own;
 }
 
 static void detach(void *Own) {
-  incc_probe_distance = 0;
+  incc_probe2_distance = 0;
   __atomic_store_n(&((struct Thread *)Own)->Taken, 0, __ATOMIC_RELEASE);
 }
 
 static struct Thread *self(void) {
-  if (!incc_probe_distance)
+  if (!incc_probe2_distance)
     return NULL;
-  return (struct Thread *)((char *)__start_incc_probes + incc_probe_distance -
+  return (struct Thread *)((char *)__start_incc_probes2 + incc_probe2_distance -
                            offsetof(struct Thread, Loops));
 }
 
@@ -387,7 +391,7 @@ static int isStranger(struct Loop *Copy) {
   Copy->Planned += (uint64_t)Copy->Count + 1;
   Copy->Count = -1;
   File = NULL;
-  incc_probe_distance = 0;
+  incc_probe2_distance = 0;
   setCounts(SwitchedOff);
   return 1;
 }
@@ -489,7 +493,7 @@ static uint64_t valueAt(const struct Place *Place, const struct Loop *Loop, cons
 }
 
 /// Returns where to write the time of the entry.
-HIDDEN uint64_t *incc_probe_entered(struct Frame *Frame) {
+HIDDEN uint64_t *incc_probe2_entered(struct Frame *Frame) {
   uint64_t *Nowhere = Frame->Registers + 4;
   struct Loop *Copy = Frame->Loop;
   if (isStranger(Copy))
@@ -500,7 +504,7 @@ HIDDEN uint64_t *incc_probe_entered(struct Frame *Frame) {
     struct Loop *Shared = Copy;
     if (!File || !(Own = attach()))
       return Nowhere;
-    Copy = Own->Loops + (Shared - __start_incc_probes);
+    Copy = Own->Loops + (Shared - __start_incc_probes2);
     Shared->Count = -1;
     if (++Copy->Count < 0)
       return Nowhere;
@@ -543,7 +547,7 @@ HIDDEN uint64_t *incc_probe_entered(struct Frame *Frame) {
   Sample->Entries = Entries;
   Sample->Weight = Entries - Record->Last;
   Record->Last = Entries;
-  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
+  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe2_distance);
   const struct Place *Place = placeOf(Loop, Frame);
   Sample->MovedFrom = valueAt(Place, Loop, Copy, Frame) - (uint64_t)Place->Offset;
   Sample->StepsFrom = (uint64_t)Place->Steps;
@@ -611,7 +615,7 @@ static void addFaults(struct Record *Record, const struct Sample *Sample, uint64
     Record->ReadsFaults = Suspected;
 }
 
-HIDDEN void incc_probe_left(struct Frame *Frame, uint64_t End) {
+HIDDEN void incc_probe2_left(struct Frame *Frame, uint64_t End) {
   struct Loop *Copy = Frame->Loop;
   uint64_t Done = Copy->Record && Copy->Record->IsShort % DoneEach == DoneEach - 1 ? whenDone() : 0;
   struct Thread *Own = self();
@@ -621,7 +625,7 @@ HIDDEN void incc_probe_left(struct Frame *Frame, uint64_t End) {
   struct Record *Record = Copy->Record;
   struct Sample *Sample = Record->Open + --Record->Running;
   setOpen(Copy, Record->Running ? Sample[-1].Stack : 0);
-  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe_distance);
+  const struct Loop *Loop = (const struct Loop *)((char *)Copy - incc_probe2_distance);
   uint64_t Nested = Copy->Planned + (uint64_t)Copy->Count - Sample->Entries;
   // If there were entries since, and not from within this one, it had no exit.
   if (Nested && (!Record->Nests || Record->Escapes)) {
@@ -724,20 +728,20 @@ HIDDEN void incc_probe_left(struct Frame *Frame, uint64_t End) {
   ".cfi_def_cfa_register %rsp\n"
 #define TIME "rdtsc\nshl $32, %rdx\nor %rax, %rdx\n"
 // clang-format off
-THUNK("incc_probe_enter",
+THUNK("incc_probe2_enter",
       STORE(rax, 0) STORE(rcx, 8) STORE(rdx, 16) OTHERS(STORE)
-      CALL("incc_probe_entered")
+      CALL("incc_probe2_entered")
       "mov %rax, %rcx\n"
       OTHERS(LOAD) ".cfi_restore %rbx\n"
       TIME
       "mov %rdx, (%rcx)\n"
       LOAD(rax, 0) LOAD(rdx, 16) LOAD(rcx, 8));
-THUNK("incc_probe_leave",
+THUNK("incc_probe2_leave",
       STORE(rax, 0) STORE(rdx, 16)
       TIME
       STORE(rcx, 8) OTHERS(STORE)
       "mov %rdx, %rsi\n"
-      CALL("incc_probe_left")
+      CALL("incc_probe2_left")
       LOAD(rax, 0) LOAD(rdx, 16) LOAD(rcx, 8) OTHERS(LOAD) ".cfi_restore %rbx\n");
 // clang-format on
 
@@ -745,49 +749,49 @@ THUNK("incc_probe_leave",
 
 // A loop of this file's own, without a body: what a probe costs is measured here. The code is that
 // of incc/running/x86.py.
-__asm__(".pushsection incc_probes, \"aw\", @progbits\n"
+__asm__(".pushsection incc_probes2, \"aw\", @progbits\n"
         ".balign 8\n"
-        "incc_probe_own:\n"
+        "incc_probe2_own:\n"
         ".quad 0, 0, 0, 0, 0, 0, 0\n"
         ".long 0\n"
         ".byte 64, 1, 0, 0\n"
         ".quad 1\n"
         ".fill 8, 1, 255\n"
-        ".quad incc_probe_own_place, 0, 0, 0, 0, 0\n"
+        ".quad incc_probe2_own_place, 0, 0, 0, 0, 0\n"
         ".popsection\n"
-        ".pushsection .tbss.incc_probe_distance, \"awTG\", @nobits, incc_probe_distance, comdat\n"
-        ".weak incc_probe_distance\n"
-        ".hidden incc_probe_distance\n"
-        ".type incc_probe_distance, @object\n"
-        ".size incc_probe_distance, 8\n"
+        ".pushsection .tbss.incc_probe2_distance, \"awTG\", @nobits, incc_probe2_distance, comdat\n"
+        ".weak incc_probe2_distance\n"
+        ".hidden incc_probe2_distance\n"
+        ".type incc_probe2_distance, @object\n"
+        ".size incc_probe2_distance, 8\n"
         ".balign 8\n"
-        "incc_probe_distance: .zero 8\n"
+        "incc_probe2_distance: .zero 8\n"
         ".popsection\n"
         ".pushsection .rodata\n"
-        "incc_probe_own_place: .quad 0, 0, 255\n"
+        "incc_probe2_own_place: .quad 0, 0, 255\n"
         ".popsection\n");
-extern struct Loop incc_probe_own HIDDEN;
+extern struct Loop incc_probe2_own HIDDEN;
 
 static inline void enterAndLeave(void) {
-  __asm__ volatile("mov incc_probe_distance@gottpoff(%%rip), %%r11\n"
+  __asm__ volatile("mov incc_probe2_distance@gottpoff(%%rip), %%r11\n"
                    "mov %%fs:(%%r11), %%r11\n"
-                   "add incc_probe_own@GOTPCREL(%%rip), %%r11\n"
+                   "add incc_probe2_own@GOTPCREL(%%rip), %%r11\n"
                    "incq (%%r11)\n"
                    "js 1f\n"
                    "lea -128(%%rsp), %%rsp\n"
                    "push %%r11\n"
                    "push $0\n"
-                   "call incc_probe_enter\n"
+                   "call incc_probe2_enter\n"
                    "lea 144(%%rsp), %%rsp\n"
-                   "1: mov incc_probe_distance@gottpoff(%%rip), %%r11\n"
+                   "1: mov incc_probe2_distance@gottpoff(%%rip), %%r11\n"
                    "mov %%fs:(%%r11), %%r11\n"
-                   "add incc_probe_own@GOTPCREL(%%rip), %%r11\n"
+                   "add incc_probe2_own@GOTPCREL(%%rip), %%r11\n"
                    "cmpq %%rsp, 8(%%r11)\n"
                    "jne 2f\n"
                    "lea -128(%%rsp), %%rsp\n"
                    "push %%r11\n"
                    "push $0\n"
-                   "call incc_probe_leave\n"
+                   "call incc_probe2_leave\n"
                    "lea 144(%%rsp), %%rsp\n"
                    "2:\n" ::
                        : "r11", "cc", "memory");
@@ -857,7 +861,7 @@ static void measureCosts(void) {
   if (!Own && !(Own = attach()))
     return;
   enum { Rounds = 1024 };
-  struct Loop *Copy = Own->Loops + (&incc_probe_own - __start_incc_probes);
+  struct Loop *Copy = Own->Loops + (&incc_probe2_own - __start_incc_probes2);
   uint64_t Counted = UINT64_MAX;
   for (int Again = 0; Again != 8; ++Again) {
     Copy->Count = SwitchedOff;
@@ -953,7 +957,7 @@ static void nameModule(void) {
 
 static int addModule(void) {
   uint64_t Size = sizeof(struct Part) + strlen(ModulePath) + 1;
-  for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each)
+  for (struct Loop *Each = __start_incc_probes2; Each != __stop_incc_probes2; ++Each)
     Size += Each->TextSize + 1;
   struct Part *Part = newPart(ModulePart, Size, &Module);
   if (!Part)
@@ -961,7 +965,7 @@ static int addModule(void) {
   // The module's path, and a line for each loop.
   char *To = stpcpy((char *)(Part + 1), ModulePath);
   *To++ = '\n';
-  for (struct Loop *Each = __start_incc_probes; Each != __stop_incc_probes; ++Each) {
+  for (struct Loop *Each = __start_incc_probes2; Each != __stop_incc_probes2; ++Each) {
     __builtin_memcpy(To, Each->Text, Each->TextSize);
     To += Each->TextSize;
     *To++ = '\n';
@@ -980,7 +984,7 @@ static void startInChild(void) {
     return;
   File = NULL;
   Threads = NULL;
-  incc_probe_distance = 0;
+  incc_probe2_distance = 0;
   if (IsOwn)
     *IsOwn = 1;
   int Recording = openFile(Folder) && addModule();

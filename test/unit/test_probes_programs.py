@@ -387,3 +387,26 @@ def test_an_assembler_that_fails_fails_as_without_probes(tmp_path: pathlib.Path)
         ]
         assert done[0].returncode == done[1].returncode != 0
         assert done[0].stderr == done[1].stderr
+
+
+def test_objects_of_another_version_are_not_recorded(tmp_path: pathlib.Path) -> None:
+    """Their names have another number, so the runtime neither reads their loops nor is called by their probes."""
+    (tmp_path / "old.c").write_text(
+        "long old(long *a) { long s = 0; for (int i = 0; i < 99; i++) s += a[i]; return s; }"
+    )
+    (tmp_path / "main.c").write_text(
+        "#include <stdio.h>\nlong old(long *); long a[99];\n"
+        'int main(int n, char **v) { for (int i = 0; i < 99; i++) a[i] = i * n; printf("%ld\\n", old(a)); }'
+    )
+    compile_with(tmp_path, True, ["gcc", "-O1", "-c", "old.c", "main.c"])
+    sections = ["incc_probes2", ".rodata.incc_probes2", ".tbss.incc_probe2_distance"]
+    symbols = [f"incc_probe2_{name}" for name in ("enter", "leave", "distance")]
+    renamed = [f"--rename-section={name}={name.replace('2', '1')}" for name in sections]
+    renamed += [f"--redefine-sym={name}={name.replace('2', '1')}" for name in symbols]
+    subprocess.run(["objcopy", *renamed, "old.o"], cwd=tmp_path, check=True)
+    compile_with(tmp_path, True, ["gcc", "main.o", "old.o", "-o", "probed"])
+    profiles = tmp_path / "profiles"
+    profiles.mkdir()
+    assert outcome(str(tmp_path / "probed"), profiles=str(profiles)) == (0, "4851\n")
+    (profile,) = (read_profile(str(path)) for path in profiles.iterdir())
+    assert {loop.loop.kernel.partition("/")[0] for loop in profile.loops} == {"main"}
