@@ -5,8 +5,7 @@ with probes and without. Printed are for each loop its iterations per entry, and
 measured alone (`--measure`), and predicted, with the parts that `incc-run` explains (places, exit). In the end come the
 medians of the differences, and what the probes cost: an entry with its exit, one that is a sample, and the two readings
 of the time-stamp counter that are part of a sample; the processor time of the program as a multiple of that without
-probes, without recording and with it. The last figure is the largest difference between a function's share of the time
-by its loops' probes and by a sampler, which a timer of the processor time (SIGPROF) interrupts each millisecond.
+probes, without recording and with it. `programs.py` compares the loops' shares of the time with those of a sampler.
 
 Loops are left out whose entries have fewer than 100 iterations, and those that `--measure` cannot run.
 """
@@ -14,7 +13,6 @@ Loops are left out whose entries have fewer than 100 iterations, and those that 
 from __future__ import annotations
 
 import argparse
-import bisect
 import json
 import os
 import pathlib
@@ -24,7 +22,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 
 from incc.driver.pipeline import analyze_unit
@@ -96,57 +93,6 @@ def ticks_of_two_stamps(folder: pathlib.Path) -> float:
     return float(subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout)
 
 
-SAMPLER = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/time.h>
-#include <ucontext.h>
-static void *places[1 << 20];
-static int count;
-static void sample(int number, siginfo_t *info, void *context) {
-  (void)number, (void)info;
-  if (count < 1 << 20)
-    places[count++] = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-}
-__attribute__((constructor)) static void start(void) {
-  struct sigaction action = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_RESTART};
-  struct itimerval each = {{0, 1000}, {0, 1000}};
-  sigaction(SIGPROF, &action, 0);
-  setitimer(ITIMER_PROF, &each, 0);
-}
-__attribute__((destructor)) static void stop(void) {
-  struct itimerval never = {{0, 0}, {0, 0}};
-  setitimer(ITIMER_PROF, &never, 0);
-  FILE *file = fopen(getenv("SAMPLES"), "w");
-  Dl_info found;
-  for (int i = 0; file && i < count; ++i)
-    if (dladdr(places[i], &found) && found.dli_fbase)
-      fprintf(file, "%lx\n", (unsigned long)((char *)places[i] - (char *)found.dli_fbase));
-  if (file)
-    fclose(file);
-}
-"""
-
-
-def shares_by_sampler(program: pathlib.Path, arguments: Sequence[str], folder: pathlib.Path) -> dict[str, float]:
-    """Return the shares of the time of a program's functions by a sampler."""
-    (folder / "sampler.c").write_text(SAMPLER)
-    library, samples = folder / "sampler.so", folder / "samples"
-    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", str(folder / "sampler.c"), "-o", str(library)], check=True)
-    environment = {**os.environ, "LD_PRELOAD": str(library), "SAMPLES": str(samples)}
-    subprocess.run([str(program), *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
-    listed = subprocess.run(["nm", "-n", str(program)], check=True, capture_output=True, text=True).stdout.split("\n")
-    symbols = [(int(words[0], 16), words[2]) for line in listed if len(words := line.split()) == 3 and words[1] in "tT"]
-    starts = [start for start, _ in symbols]
-    counts: Counter[str] = Counter()
-    for line in samples.read_text().split():
-        counts[symbols[max(bisect.bisect_right(starts, int(line, 16)) - 1, 0)][1]] += 1
-    return {name: number / counts.total() for name, number in counts.items()}
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--compiler", action="append", help="gcc and clang-19 by default")
@@ -205,13 +151,6 @@ def report(compiler: str, folder: pathlib.Path, repeat: int, times: int, differe
             took = seconds([str(program), *arguments], environment)
             fastest[what] = min(took, fastest.get(what, took))
     base = fastest.pop("plain")
-    by_sampler = shares_by_sampler(plain, arguments, folder)
-    by_probes: Counter[str] = Counter()
-    for loop in loops:
-        if not loop["calls"]:
-            by_probes[loop["kernel_id"].partition("/")[0]] += loop["share"]
-    apart = max((abs(by_sampler.get(name, 0) - share), name) for name, share in by_probes.items() if name != "main")
-    print(f"largest difference of a function's share to that of a sampler: {apart[0]:.1%} ({apart[1]})")
     read = [read_profile(str(path)) for path in profiles.iterdir()]
     rate = statistics.median(profile.cycles_per_tick for profile in read)
     unsampled = rate * statistics.median(profile.unsampled_cost for profile in read)
