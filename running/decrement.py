@@ -13,9 +13,10 @@ from functools import partial
 
 import msgspec
 
-from incc.core.decrement import Replaced
+from incc.core.decrement import Replaced, control_registers
+from incc.running.passes import passes
 from incc.running.patching import CodePlaces
-from incc.running.traced import Outcome, run_traced
+from incc.running.traced import Outcome, Start, run_traced
 from incc.support.errors import AnalysisError
 from incc.support.progress import counted
 
@@ -60,6 +61,9 @@ class Measured(msgspec.Struct, kw_only=True):
     loop: LoopTime | None = None
     """The last run's loop; None without probes."""
     skipped: str = ""
+    course: list[tuple[int, ...]] = []
+    """Without probes: the registers that decide over further iterations, at the beginning of the first ones; empty if
+    they differ from run to run."""
 
     @property
     def least(self) -> float | None:
@@ -93,6 +97,9 @@ def measure_variants(
         AnalysisError: the unchanged program cannot be run or copied.
     """
     unchanged, results = Measured(), [Measured() for _ in variants]
+    course = _course(program, places, {}) if read_loop is None else None
+    if course is not None and course == _course(program, places, {}):
+        unchanged.course = course
     first, limit = None, program.limit
     each = ((None, unchanged), *zip(variants, results, strict=True))
     for replaced, measured in counted(each * repetitions, "running", len(each) * repetitions):
@@ -110,9 +117,18 @@ def measure_variants(
         elif problem := _difference(first, outcome, unchanged.loop, loop, limit):
             measured.skipped = problem
             continue
+        elif unchanged.course and not measured.values and unchanged.course != _course(program, places, replaced):
+            measured.skipped = "ran other iterations"
+            continue
         measured.loop = loop
         measured.values.append(loop.cycles if loop is not None else outcome.seconds)
     return unchanged, results
+
+
+def _course(program: Program, places: CodePlaces, replaced: Replaced) -> list[tuple[int, ...]] | None:
+    """Return the registers that decide over further iterations, at the beginning of the first ones."""
+    with _placed(program, partial(places.write_copy, replaced), "") as (start, module):
+        return passes(start, module, places.offsets[0], control_registers(places.kernel))
 
 
 def _difference(
@@ -141,7 +157,7 @@ def _same_iterations(before: LoopTime, loop: LoopTime) -> bool:
 
 
 def run_copy(program: Program, write: Callable[[str], None] | None, recorded: str, limit: float) -> Outcome:
-    """Run the program in a copy of the working directory, which is removed afterwards.
+    """Run the program in a copy of the working directory for at most `limit` seconds.
 
     Args:
         program: the program.
@@ -152,6 +168,13 @@ def run_copy(program: Program, write: Callable[[str], None] | None, recorded: st
     Raises:
         AnalysisError: the working directory cannot be copied, or the program not started.
     """
+    with _placed(program, write, recorded) as (start, _):
+        return run_traced(start, limit)
+
+
+@contextlib.contextmanager
+def _placed(program: Program, write: Callable[[str], None] | None, recorded: str) -> Iterator[tuple[Start, str]]:
+    """Yield the program in a copy of the working directory, which is removed afterwards, and the path of its module."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="incc-decrement-") as top, _copied(here, top) as folder:
         module = program.module
@@ -168,7 +191,10 @@ def run_copy(program: Program, write: Callable[[str], None] | None, recorded: st
             executable, earlier = program.executable, environment.get("LD_PRELOAD")
             environment["LD_PRELOAD"] = f"{module}:{earlier}" if earlier else module
         with open(program.stdin, "rb") as stdin:
-            return run_traced(program.words, executable, folder, environment, stdin, limit)
+            start = Start(
+                words=program.words, executable=executable, folder=folder, environment=environment, stdin=stdin
+            )
+            yield start, module
 
 
 def _run(

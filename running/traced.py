@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
 import msgspec
@@ -23,16 +23,16 @@ from incc.support.errors import AnalysisError
 EXCEPTIONS = ("invalid operation", "denormal operand", "division by zero", "overflow", "underflow")
 """The exceptions by the bits of the status. The last one, an inexact result, is left out: nearly all results are."""
 
-_TRACE_ME, _CONTINUE, _GET_FLOATING_POINT, _SET_OPTIONS = 0, 7, 14, 0x4200
-_OPTIONS = 1 << 3 | 1 << 4 | 1 << 6 | 1 << 20  # threads, exec, ends of threads; kill the program with this process
+_TRACE_ME, CONTINUE, _GET_FLOATING_POINT, SET_OPTIONS = 0, 7, 14, 0x4200
+OPTIONS = 1 << 3 | 1 << 4 | 1 << 6 | 1 << 20  # threads, exec, ends of threads; kill the program with this process
 _EXIT_EVENT = 6
-_ALL_CHILDREN = 0x40000000
+ALL_CHILDREN = 0x40000000
 """__WALL: threads as well as processes."""
 _STATUS_WORD, _CONTROL_STATUS = 2, 24
 """Offsets of the x87 status word and of MXCSR in the floating-point registers (`struct user_fpregs_struct`)."""
 _POLL_SECONDS = 0.002
-_STOPPED = 0x7F
-"""The lower bits of the status of a process that has stopped."""
+_FIXED_ADDRESSES = 0x0040000
+"""ADDR_NO_RANDOMIZE of personality."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,52 +46,65 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The floating-point exceptions that its threads have raised; None if they cannot be read."""
 
 
-def run_traced(
-    words: Sequence[str],
-    executable: str,
-    folder: str,
-    environment: Mapping[str, str],
-    stdin: IO[bytes] | int,
-    limit: float,
-) -> Outcome:
-    """Run a program without output and return how it ended. Its whole session is killed if it takes too long.
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """A program to start, without output."""
 
-    Args:
-        words: the command, whose first word is the program's name for itself.
-        executable: the path of the program.
-        folder: the working directory.
-        environment: the environment.
-        stdin: the standard input.
-        limit: the longest time in seconds.
+    words: Sequence[str]
+    """The command, whose first word is the program's name for itself."""
+    executable: str
+    folder: str
+    """The working directory."""
+    environment: Mapping[str, str]
+    stdin: IO[bytes]
 
-    Raises:
-        AnalysisError: the program cannot be started.
+
+def run_traced(start: Start, limit: float) -> Outcome:
+    """Run a program for at most `limit` seconds and return how it ended. Raises AnalysisError if it cannot start."""
+    with started(start) as (libc, process):
+        return _follow(libc, process, time.monotonic() + limit)
+
+
+@contextlib.contextmanager
+def started(start: Start, fixed: bool = False) -> Iterator[tuple[ctypes.CDLL, subprocess.Popen[bytes]]]:
+    """Yield the C library and a program that has not run yet. In the end, its whole session is killed.
+
+    `fixed`: it is loaded to the same addresses each time. Raises AnalysisError if it cannot be started.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     libc.ptrace.restype = ctypes.c_long
+
+    def prepare() -> None:
+        if fixed:
+            libc.personality(_FIXED_ADDRESSES)
+        libc.ptrace(_TRACE_ME, 0, None, None)
+
     try:
         process = subprocess.Popen(
-            words,
-            executable=executable,
-            cwd=folder,
-            env=environment,
-            stdin=stdin,
+            start.words,
+            executable=start.executable,
+            cwd=start.folder,
+            env=start.environment,
+            stdin=start.stdin,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=lambda: libc.ptrace(_TRACE_ME, 0, None, None),
+            preexec_fn=prepare,
         )
     except OSError as error:
-        raise AnalysisError(f"{executable}: {error.strerror}") from error
+        raise AnalysisError(f"{start.executable}: {error.strerror}") from error
     try:
-        return _follow(libc, process, time.monotonic() + limit)
+        yield libc, process
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
-            while process.returncode is None and os.waitpid(process.pid, _ALL_CHILDREN)[1] & 0xFF == _STOPPED:
-                libc.ptrace(_CONTINUE, process.pid, None, None)
+            ended = process.returncode is not None
+            while not ended:
+                pid, status = os.waitpid(-1, ALL_CHILDREN)
+                if os.WIFSTOPPED(status):  # at the end of a thread
+                    libc.ptrace(CONTINUE, pid, None, None)
+                ended = pid == process.pid and not os.WIFSTOPPED(status)
 
 
 def _follow(libc: ctypes.CDLL, process: subprocess.Popen[bytes], end: float) -> Outcome:
@@ -99,7 +112,7 @@ def _follow(libc: ctypes.CDLL, process: subprocess.Popen[bytes], end: float) -> 
     known: set[int] = set()
     exceptions: set[str] | None = set()
     while True:
-        pid, status, usage = os.wait4(-1, os.WNOHANG | _ALL_CHILDREN)
+        pid, status, usage = os.wait4(-1, os.WNOHANG | ALL_CHILDREN)
         if pid == 0:
             if time.monotonic() > end:
                 return Outcome(status=None, seconds=0.0, exceptions=None)
@@ -116,14 +129,14 @@ def _follow(libc: ctypes.CDLL, process: subprocess.Popen[bytes], end: float) -> 
             # The first stop of the program, at its start, and of each thread.
             known.add(pid)
             if pid == process.pid:
-                libc.ptrace(_SET_OPTIONS, pid, None, _OPTIONS)
+                libc.ptrace(SET_OPTIONS, pid, None, OPTIONS)
             sent = 0
         elif status >> 16:
             if status >> 16 == _EXIT_EVENT and exceptions is not None:
                 raised = _exceptions(libc, pid)
                 exceptions = None if raised is None else exceptions | raised
             sent = 0
-        if libc.ptrace(_CONTINUE, pid, None, sent) and ctypes.get_errno() != errno.ESRCH:
+        if libc.ptrace(CONTINUE, pid, None, sent) and ctypes.get_errno() != errno.ESRCH:
             raise AnalysisError(f"cannot follow {process.args!r}: {os.strerror(ctypes.get_errno())}")
 
 

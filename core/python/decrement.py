@@ -192,6 +192,12 @@ def decides_addresses(kernel: KernelCode, loads: Collection[int]) -> bool:
     return False
 
 
+def control_registers(kernel: KernelCode) -> list[str]:
+    """Return the roots of the general-purpose registers that decide how long a loop goes on."""
+    accesses = [access for i in sorted(_control(kernel)) for access in kernel.instructions[i].registers]
+    return list(dict.fromkeys(a.register.root for a in accesses if a.register.kind == "general"))
+
+
 def _control(kernel: KernelCode) -> set[int]:
     """Return the branches of a kernel and the instructions that they depend on."""
     needed = {i for i, instruction in enumerate(kernel.instructions) if instruction.branch}

@@ -102,8 +102,9 @@ def measure_decrements(
     assert least is not None
     if key is None:
         notes.append(
-            "the program has no probes at this loop, so its whole processor time is compared, and it is unknown if "
-            "the loop runs the same iterations; build it with incc --analyze-probe"
+            "the program has no probes at this loop, so its whole processor time is compared"
+            + ("" if unchanged.course else ", and it is unknown if the loop runs the same iterations")
+            + "; build it with incc --analyze-probe"
         )
     return LessWorkReport(
         command=tuple(words),

@@ -140,6 +140,27 @@ def test_loops_of_libraries_are_found(tmp_path: Path) -> None:
     assert set(skipped(report).values()) == {""}
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_other_iterations_are_seen_without_probes(threads: int, tmp_path: Path) -> None:
+    """Several threads run the loop in another order each time, so their iterations cannot be compared."""
+    (tmp_path / "main.c").write_text(
+        "#include <pthread.h>\n"
+        "__attribute__((noinline)) long find(const int *x, long n)"
+        "{ long i = 0; while (i < n && x[i] != 7) i++; return i; }\n"
+        "static int x[99]; static volatile long s; void *each(void *p)"
+        "{ for (int i = 0; i < 100; i++) s += find(x, 99); return 0; }\n"
+        f"int main(void) {{ pthread_t t[{threads}]; for (int i = 0; i < 99; i++) x[i] = i;"
+        f" for (int i = 0; i < {threads}; i++) pthread_create(t + i, 0, each, 0);"
+        f" for (int i = 0; i < {threads}; i++) pthread_join(t[i], 0); }}"
+    )
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", "loops", "main.c"], cwd=tmp_path, check=True)
+    report = decrement(tmp_path, "find")
+    if threads == 1:
+        assert skipped(report)["the load of (%rdi,%rax,4)"] == "ran other iterations"
+        assert "it is unknown if" not in report["notes"][0]
+    assert report["measured"] > 0
+
+
 def test_a_signal_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(
         "int find(int n) { while (n > 1) n &= n - 1; return n; } int main(void) { for (;;) find(7); }"
