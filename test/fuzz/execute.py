@@ -53,7 +53,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     cpu: float
     """Processor time in seconds."""
     peak: int
-    """The largest resident memory of one of its processes, in bytes."""
+    """The largest resident memory of one of its processes, in bytes, beyond that of the process that starts them."""
     hung: bool
     """True if it was killed after WALL_SECONDS."""
     left: str
@@ -73,6 +73,8 @@ def execute(run: Run, top: Path) -> Outcome:
     (top / "stdin").write_bytes(run.stdin)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
+    # A forked process begins with this one's memory, which grows in a long run of tests.
+    inherited = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     child = os.fork()
     if child == 0:
         _become(run, top)
@@ -83,7 +85,7 @@ def execute(run: Run, top: Path) -> Outcome:
         stderr=(top / "stderr").read_bytes() if (top / "stderr").exists() else b"",
         files=_written(run, place),
         cpu=usage.ru_utime + usage.ru_stime,
-        peak=usage.ru_maxrss << 10,
+        peak=max(0, (usage.ru_maxrss << 10) - inherited),
         hung=hung,
         left="" if hung else _left(child, temporary),
     )

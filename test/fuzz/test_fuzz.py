@@ -38,7 +38,8 @@ def _sleep() -> int:
 
 
 def _grow() -> int:
-    return len(bytearray(judge.MEMORY)) - judge.MEMORY
+    size = judge.MEMORY + judge.MEMORY // 8
+    return len(bytearray(size)) - size
 
 
 def _die() -> int:

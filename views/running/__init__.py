@@ -12,10 +12,10 @@ def render_less_work(report: LessWorkReport, form: str, width: int, colour: bool
         from incc.views.json import render as render_json
 
         return render_json(report)
-    from incc.views.layout import Layout
+    from incc.views.layout import Layout, harmless
     from incc.views.running.decrement import lines
 
-    return "".join(f"{line}\n" for line in lines(report, Layout(width, colour)))
+    return "".join(f"{harmless(line, colour)}\n" for line in lines(report, Layout(width, colour)))
 
 
 def render(report: RunReport, form: str, width: int, colour: bool, *, top: int) -> str:
@@ -28,7 +28,7 @@ def render(report: RunReport, form: str, width: int, colour: bool, *, top: int) 
         from incc.views.running.page import page
 
         return page(report)
-    from incc.views.layout import Layout
+    from incc.views.layout import Layout, harmless
     from incc.views.running.text import lines
 
-    return "".join(f"{line}\n" for line in lines(report, Layout(width, colour), top))
+    return "".join(f"{harmless(line, colour)}\n" for line in lines(report, Layout(width, colour), top))

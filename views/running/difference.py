@@ -34,7 +34,7 @@ def render(comparison: RunComparison, form: str, width: int, colour: bool, *, to
         parts = [*(f"{prose(head)}  " for head in heads(comparison)), ""]
         parts += [*markdown_lines(table(comparison, top), {}), ""]
         return "".join(f"{line}\n" for line in (*parts, *_more(comparison, top)))
-    return "".join(f"{line}\n" for line in _lines(comparison, Layout(width, colour), top))
+    return "".join(f"{harmless(line, colour)}\n" for line in _lines(comparison, Layout(width, colour), top))
 
 
 def heads(comparison: RunComparison) -> Iterator[str]:
