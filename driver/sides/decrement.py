@@ -185,7 +185,7 @@ def _level(result: KernelResult, loads: Sequence[int], cycles: float) -> str:
 def _executable(name: str, environment: Mapping[str, str]) -> str:
     path = shutil.which(name, path=environment.get("PATH"))
     if path is None:
-        raise AnalysisError(f"{name}: no such program")
+        raise AnalysisError(f"{name}: {'not executable' if os.path.exists(name) else 'no such program'}")
     return os.path.abspath(path)
 
 

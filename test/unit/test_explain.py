@@ -1,4 +1,4 @@
-"""What explains the cycles that a loop took in a program, from made-up records of probes."""
+"""Explanations of the cycles that a loop took in a program, from made-up records of probes."""
 
 from __future__ import annotations
 

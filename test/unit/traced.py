@@ -43,7 +43,7 @@ __attribute__((destructor)) static void finish(void) {
 
 
 class Passes(msgspec.Struct):
-    """How often a loop was entered, and how many iterations it ran.
+    """The number of times that a loop was entered, and of its iterations.
 
     The iteration that leaves the loop counts, unless it leaves from the first of several blocks.
     """
