@@ -11,4 +11,5 @@ The way of the data:
 - The runtime (`runtime/probe.c`) records, `profile` reads its files.
 - `explain` compares what a loop took with predictions, `strides` tells how far its accesses moved, and `run_report`
   makes the report of it.
+- `decremental` runs programs without parts of a loop's work, with probes or without.
 """

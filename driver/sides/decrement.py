@@ -23,8 +23,8 @@ from incc.report.decrement import LessWorkReport, LessWorkRun
 from incc.report.identity import content_hash
 from incc.report.parts.decrements import work_text
 from incc.report.source.places import NamedKernels
-from incc.running.decrement import LoopTime, Measured, Program, measure_variants, run_copy
-from incc.running.patching import CodePlaces
+from incc.running.decremental.measure import LoopTime, Measured, Program, measure_variants, run_copy
+from incc.running.decremental.patching import CodePlaces
 from incc.running.profile import ProgramProfile
 from incc.support.errors import AnalysisError
 

@@ -10,7 +10,7 @@ import struct
 import time
 from collections.abc import Sequence
 
-from incc.running.traced import ALL_CHILDREN, CONTINUE, OPTIONS, SET_OPTIONS, Start, started
+from incc.running.decremental.traced import ALL_CHILDREN, CONTINUE, OPTIONS, SET_OPTIONS, Start, started
 
 MOST_PASSES = 5_000
 """The passes that are compared. Each takes some 50 µs."""

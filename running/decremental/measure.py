@@ -14,9 +14,9 @@ from functools import partial
 import msgspec
 
 from incc.core.decrement import Replaced, control_registers
-from incc.running.passes import passes
-from incc.running.patching import CodePlaces
-from incc.running.traced import Outcome, Start, run_traced
+from incc.running.decremental.passes import passes
+from incc.running.decremental.patching import CodePlaces
+from incc.running.decremental.traced import Outcome, Start, run_traced
 from incc.support.errors import AnalysisError
 from incc.support.progress import counted
 
