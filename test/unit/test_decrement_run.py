@@ -86,8 +86,7 @@ def test_a_program_without_probes_is_timed_and_left_alone(tmp_path: Path) -> Non
     assert (report["unit"], report["iterations"], report["loop"]) == ("seconds", None, "loop1")
     assert report["source"]["line"] == 9
     assert report["measured"] > 0
-    found = skipped(report)
-    assert any("signal 11" in reason for reason in found.values()) or set(found.values()) == {""}
+    assert len(report["variants"]) == 5  # two loads, both, the arithmetic, and all but it
     assert not (tmp_path / "log").exists(), "runs happen in copies"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["loops", "loops.c", "out.json"]
 
