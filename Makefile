@@ -3,6 +3,7 @@
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
 # make lint       ruff, radon, mypy, codespell, import-linter, clang-format
 # make describe   tables in docs/models.md and model.schema.json, from models/schema/parameters.py
+# make pictures   docs/pictures/*.png, from reports of examples/ in headless Chromium
 # make sanitize   the core's tests, the front's and the fuzzer under AddressSanitizer and UBSan (needs gcc's libasan)
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -30,7 +31,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all explore lint dev core-test sanitize clean describe golden format
+.PHONY: demo check check-all explore lint dev core-test sanitize clean describe golden format pictures
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -143,6 +144,9 @@ sanitize: dev
 describe: dev
 	PYTHONPATH=build/dev $(BIN)/python -m incc.models.schema.describe
 	PYTHONPATH=build/dev $(BIN)/python -m incc.views.schemas
+
+pictures: $(VENV)/.installed
+	$(IN_VENV) $(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf build $(VENV)
