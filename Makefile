@@ -1,7 +1,8 @@
 # make demo       install into .venv and analyse the example
 # make check      install with what tests need, run the tests: a few minutes, no other compilers, no browser
 # make check-all  every test, also long ones and more examples of properties; names what was skipped for want of what
-# make lint       ruff, radon, mypy, codespell, import-linter, clang-format
+# make lint       ruff, radon, mypy, codespell, import-linter, clang-format, and the site of the documents
+# make docs       build/site: the documents as a site, with pages made from the code; warnings are errors
 # make describe   tables in docs/models.md and model.schema.json, from models/schema/parameters.py
 # make pictures   docs/pictures/*.png, from reports of examples/ in headless Chromium
 # make sanitize   the core's tests, the front's and the fuzzer under AddressSanitizer and UBSan (needs gcc's libasan)
@@ -31,7 +32,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all explore lint dev core-test sanitize clean describe golden format pictures
+.PHONY: demo check check-all explore lint docs dev core-test sanitize clean describe golden format pictures
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -60,6 +61,10 @@ $(VENV)/.lint-tools: $(VENV)/.created pyproject.toml
 	@$(BIN)/python -c '$(WANTED)' lint | $(PIP) -r /dev/stdin
 	@touch $@
 
+$(VENV)/.docs-tools: $(VENV)/.created pyproject.toml
+	@$(BIN)/python -c '$(WANTED)' docs | $(PIP) -r /dev/stdin
+	@touch $@
+
 # CMake knows what is up to date.
 core-test: $(VENV)/.created
 	$(IN_VENV) cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DINCC_WERROR=$(WERROR) \
@@ -81,7 +86,7 @@ explore: $(VENV)/.installed $(VENV)/.test-tools
 golden: $(VENV)/.installed $(VENV)/.test-tools
 	INCC_GOLDEN=write $(IN_VENV) $(BIN)/lit -q test/lit/golden
 
-lint: $(VENV)/.installed $(VENV)/.lint-tools
+lint: $(VENV)/.installed $(VENV)/.lint-tools $(VENV)/.docs-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/radon cc --json core $(PACKAGES) | $(BIN)/python -c '$(COMPLEX)'
@@ -90,6 +95,11 @@ lint: $(VENV)/.installed $(VENV)/.lint-tools
 	$(BIN)/python core/generate.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
+	$(SITE)
+
+SITE := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+docs: $(VENV)/.installed $(VENV)/.docs-tools
+	$(SITE)
 
 format: $(VENV)/.lint-tools
 	$(BIN)/ruff format .

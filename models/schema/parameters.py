@@ -382,7 +382,7 @@ class Parameters:
     """`pop rsp` and `pop r12` need the first decoder."""
     pop_rsp_r12_ends_group = Parameter(kind=FLAG, default=False, read_by=FRONT_END)
     """Nothing is decoded after them in the same cycle."""
-    port_events = Parameter(kind=BY_EVENT, default={}, read_by=MEASURING, unit="`umask << 8 | event`")
+    port_events = Parameter(kind=BY_EVENT, default={}, read_by=MEASURING, unit="`(umask << 8) + event`")
     """Performance counters of µops sent to a port or to several ports together, by a name for these; used if the
     kernel provides counters."""
 

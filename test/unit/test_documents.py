@@ -14,7 +14,7 @@ VERSION = re.compile(r"\b[Mm]odel ([\w.-]+) (1\.[0-9a-f]{8})\b")
 
 
 def printed() -> list[tuple[str, str, str]]:
-    files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    files = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return [(file.name, *found) for file in files for found in VERSION.findall(file.read_text(encoding="utf-8"))]
 
 
