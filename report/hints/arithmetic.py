@@ -24,6 +24,7 @@ from incc.report.hints.common import (
     inner_branches,
     operations,
     speedup,
+    stored_in_place,
     waits_for_results,
     written_roots,
 )
@@ -133,8 +134,11 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if not converting or not kernel.is_loop or waits_for_results(facts):
         return None
     if mixed or through_double:
-        # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two.
-        packed = any((arithmetic := i.arithmetic) is not None and arithmetic.packed for i in kernel.instructions)
+        # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two. Vectors of
+        # the parts of one element (the three coordinates of a point) stay as they are.
+        packed = context.elements > 1 and any(
+            (arithmetic := i.arithmetic) is not None and arithmetic.packed for i in kernel.instructions
+        )
         others = operations(kernel, "shuffle") if packed else ()
         kept = () if mixed else converting[:1]
         least = simulated_without(facts, {*converting, *others} - {*kept}) / (2 if packed and mixed else 1)
@@ -208,7 +212,7 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise -fno-math-errno for square roots.
 
     A square root that has to set errno for negative numbers is an instruction and a branch around a library call, and
-    no loop with it is vectorised.
+    no loop with it is vectorised. What else prevents vectors is not known, except a sum that is kept in memory.
     """
     kernel = facts.kernel
     called = [i for i in calls(kernel) if callee(kernel, i) in _ROOTS]
@@ -242,7 +246,7 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
         f"branch and prevents vectorisation",
         {"instructions": instructions},
         advice,
-        gain=packed_gain(facts, context),
+        gain=None if stored_in_place(kernel) else packed_gain(facts, context),
     )
 
 

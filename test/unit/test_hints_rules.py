@@ -163,6 +163,11 @@ def test_conversions() -> None:
     found = hints(f"{there}\n{back}", "-O3")["conversions"]
     assert "(0.5f)" in found.source_change
     assert found.evidence["instructions"] == [0, 2]
+    # Vectors of the parts of one element do not become longer.
+    whole = hints(f"{there}\n{back}\nvmulps %xmm5, %xmm6, %xmm4", "-O3")["conversions"]
+    assert found.gain is not None
+    assert whole.gain is not None
+    assert whole.gain <= found.gain
     # a wider sum may be meant
     assert "conversions" not in hints(f"{there}\nvmovsd %xmm1, (%rsi,%rax,8)", "-O3")
 
@@ -251,6 +256,10 @@ def test_errno_of_square_roots() -> None:
     assert hints(ROOT, "-O3")["math-errno"].flags == ["-fno-math-errno"]
     assert hints(ROOT, "-O2")["math-errno"].flags == ["-O3", "-fno-math-errno"]
     assert hints(ROOT, "-O2", compiler=CLANG)["math-errno"].flags == ["-fno-math-errno"]
+    assert hints(ROOT, "-O3")["math-errno"].gain == 2
+    # Where a sum is kept in memory, the flag alone does not lead to vectors.
+    stored = f"{ROOT}\nvaddsd (%rcx), %xmm0, %xmm0\nvmovsd %xmm0, (%rcx)"
+    assert hints(stored, "-O3")["math-errno"].gain is None
     # the branch is the user's, where errno is not set
     assert "math-errno" not in hints(ROOT, "-O3", "-fno-math-errno")
     assert "math-errno" not in hints(ROOT, "-O3", "-ffast-math")
