@@ -97,7 +97,7 @@ lint: $(VENV)/.installed $(VENV)/.lint-tools $(VENV)/.docs-tools
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(SITE)
 
-SITE := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+SITE := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 docs: $(VENV)/.installed $(VENV)/.docs-tools
 	$(SITE)
 

@@ -6,6 +6,7 @@ text of each of them, and the links lead there. CONTRIBUTING.md becomes a page l
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
 from pathlib import Path
@@ -15,12 +16,18 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from reference import pages
 
+log = logging.getLogger("mkdocs.plugins.incc")
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(?<=\]\()[^)\s#:]+(?=[)#])")
 """The path of a link to a file."""
 
+NAMED = re.compile(r"\[([\w/-]+\.md)\]\(([^)#]+\.md)")
+"""A link with the name of a document as its text."""
+
 ROW = re.compile(r"^ *\|.*", re.MULTILINE)
 CODE = re.compile(r"`[^`]*`")
+
+ELSEWHERE = re.compile(r'<(?:script|link|img|iframe)\b[^>]* (?:src|href)="((?:https?:)?//[^"]*)"')
 
 DOCUMENTS = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
 """The documents of the root, and the pages that stand for them."""
@@ -41,19 +48,30 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links to files outside docs to their pages, and adapt tables to the site's dialect."""
+    """Lead links to files outside docs to their pages, name pages by their titles, and adapt tables."""
+    folder = posixpath.dirname(page.file.src_uri)
 
     def lead(link: re.Match[str]) -> str:
         outside = _outside(page.file.src_uri, link[0])
-        target = (DOCUMENTS.get(outside) or _uri(outside)) if outside else ""
-        return posixpath.relpath(target, posixpath.dirname(page.file.src_uri)) if target else link[0]
+        return posixpath.relpath(DOCUMENTS.get(outside) or _uri(outside), folder) if outside else link[0]
 
-    return tables(LINK.sub(lead, markdown))
+    def name(link: re.Match[str]) -> str:
+        target = files.get_file_from_path(posixpath.normpath(posixpath.join(folder, link[2])))
+        title = target.content_string.partition("\n")[0].lstrip("# ") if target else link[1]
+        return f"[{title}]({link[2]}"
+
+    return tables(NAMED.sub(name, LINK.sub(lead, markdown)))
 
 
 def tables(markdown: str) -> str:
     r"""Return Markdown with `|` for `\|` in the code of tables: Python-Markdown prints a backslash there."""
     return ROW.sub(lambda row: CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0]), markdown)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> None:
+    """Warn of anything that a page would load from elsewhere."""
+    for place in ELSEWHERE.findall(output):
+        log.warning("%s loads %s from elsewhere", page.file.src_uri, place)
 
 
 def _outside(uri: str, link: str) -> str:

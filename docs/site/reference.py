@@ -17,8 +17,9 @@ def pages() -> Iterator[tuple[str, str]]:
     """Yield the places of all pages below docs, and their Markdown."""
     for name in NAMES:
         yield f"reference/{name}.md", "\n".join(command_lines(command_of(name)))
-    # Functions, then classes.
+    # Functions, then classes, then the types of arguments.
     names = sorted((name for name in incc.__all__ if name != "__version__"), key=str.swapcase)
+    names += ["driver.api.AssemblySyntax", "driver.api.Input", "driver.api.Loops", "driver.api.Path"]
     yield "reference/python-api.md", "\n\n".join(["# Python API", *(f"::: incc.{name}" for name in names)])
     for place in DOCUMENTS:
         yield f"reference/json-{place.rpartition('/')[2]}.md", "\n".join(schema_lines(schema(place), place))
@@ -53,19 +54,20 @@ def usage_lines(command: Command) -> Iterator[str]:
 
 def option_lines(command: Command, is_whole: bool = True) -> Iterator[str]:
     """Yield the options of a command, or of a sub-command without headings."""
+    before = None
     for group in command.all_groups():
-        shown = list(entries(command, group.options))
-        if shown and is_whole:
+        if is_whole and group.heading != before:
             heading, _, remark = (group.heading or "other options").rstrip(")").partition(" (")
             yield from [f"## {heading[0].upper()}{heading[1:]}", "", sentence(remark), ""]
-        for entry in shown:
+        before = group.heading
+        for entry in entries(command, group.options):
             yield from [*(f"`{head}`" for head in entry.heads), f":   {prose(entry.text)}", ""]
 
 
 def schema_lines(document: dict[str, Any], place: str) -> Iterator[str]:
     """Yield the lines of the page of a JSON document, with a table of the fields of each of its records."""
-    title, definitions = document["title"], document["$defs"]
-    yield from [f"# JSON: {title}", "", prose(document["description"]), ""]
+    definitions = document["$defs"]
+    yield from [f"# JSON: {place.rpartition('/')[2]}", "", prose(document["description"]), ""]
     yield from [f"The schema is [`{place}.schema.json`](../../{place}.schema.json).", ""]
     yield from field_lines(document["properties"])
     for name, definition in definitions.items():
