@@ -14,6 +14,7 @@ from incc.driver.selection import selected
 from incc.report import types as t
 from incc.support.files import OutputError, write_all, write_file
 from incc.support.files import replace_file as replace_file
+from incc.support.sources import source_bytes
 
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
@@ -347,10 +348,6 @@ def roofline(target: str, report: t.AnalysisReport) -> str:
     return view.page(figures, report.tool) if target.endswith(".html") else view.svg(figures)
 
 
-_LARGEST_SOURCE = 1 << 24
-"""Most bytes of a source file that is read; larger ones are generated."""
-
-
 def source_lines(report: t.AnalysisReport) -> dict[str, dict[int, str]]:
     """Return the source lines of instructions, by file name and line number. Unreadable files are left out."""
     instructions = [i for unit in report.units for kernel in unit.kernels for i in kernel.instructions]
@@ -375,13 +372,9 @@ def _lines_at(places: Sequence[t.SourceLocation | None]) -> dict[str, dict[int, 
             wanted.setdefault(place.file, set()).add(place.line)
     lines_of: dict[str, dict[int, str]] = {}
     for name, numbers in wanted.items():
-        try:
-            # Opening a pipe would wait for a writer.
-            if not os.path.isfile(name) or os.path.getsize(name) > _LARGEST_SOURCE:
-                continue
-            with open(name, encoding="utf-8", errors="replace") as file:
-                lines = file.read().split("\n")
-        except (OSError, ValueError):  # ValueError: a NUL in the name
+        text = source_bytes(name).decode("utf-8", "replace")
+        if not text:
             continue
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         lines_of[name] = {number: lines[number - 1] for number in numbers if 0 < number <= len(lines)}
     return lines_of

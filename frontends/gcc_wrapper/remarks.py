@@ -17,6 +17,7 @@ from typing import Any
 
 from incc.frontends.kernel import SourceLocation
 from incc.frontends.remarks import Remark, RemarkKind
+from incc.support.sources import source_bytes
 
 ReadLine = Callable[[str, int], str]
 """Returns a line of a source file, "" if there is none."""
@@ -72,9 +73,8 @@ def _line_reader(folder: str) -> ReadLine:
 
     def read_line(name: str, line: int) -> str:
         if name not in files:
-            path = os.path.join(folder, name)
-            # It may be the name of a pipe.
-            files[name] = _text(path).split("\n") if os.path.isfile(path) else []
+            text = source_bytes(os.path.join(folder, name))
+            files[name] = text.decode("utf-8", "surrogateescape").split("\n")
         lines = files[name]
         return lines[line - 1] if 0 < line <= len(lines) else ""
 

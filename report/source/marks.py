@@ -20,12 +20,10 @@ from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report import wording
 from incc.report.source.selection import Selection
+from incc.support.sources import source_bytes
 
 if TYPE_CHECKING:
     from incc.report.where import Condition
-
-_LARGEST = 1 << 24
-"""The most bytes of a source that is read for marks; larger files are generated."""
 
 _FILE = re.compile(r'^\t\.file[ \t]\d+ (?:"((?:[^"\\]|\\.)*)" )?"((?:[^"\\]|\\.)*)"', re.M)
 
@@ -75,7 +73,7 @@ def read_marks(unit: Unit) -> Marks:
     marks = list(unit.marks)
     errors = [error for error in unit.mark_errors if absolute(error.source.file, unit.folder) == source]
     for path, name in names.items():
-        of_file, wrong = marks_of(_text(path), name)
+        of_file, wrong = marks_of(source_bytes(path).decode("utf-8", "surrogateescape"), name)
         marks += of_file
         # Mistakes in a header are not reported here: every unit that includes it would repeat them.
         errors += wrong if name == unit.source else []
@@ -85,17 +83,6 @@ def read_marks(unit: Unit) -> Marks:
 def absolute(name: str, folder: str) -> str:
     """Return the absolute form of a file's name."""
     return os.path.normpath(os.path.join(folder or os.getcwd(), name))
-
-
-def _text(path: str) -> str:
-    try:
-        # Reading a pipe would block until somebody writes.
-        if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
-            return ""
-        with open(path, "rb") as file:
-            return file.read().decode("utf-8", "surrogateescape")
-    except (OSError, ValueError):
-        return ""
 
 
 # --- which kernels ----------------------------------------------------------------------------------------------------
