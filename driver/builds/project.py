@@ -14,7 +14,14 @@ analysed (`incc` in both modes, jobs, `incc-scan -p`):
     fail-if = ["cycles > 2*bound"]
     warn-if = ["has('gather')"]
 
-The file does not turn the analysis on. Arguments and environment variables override it.
+    [editor]
+    compiler = "clang-19"
+    flags = ["-fno-math-errno"]
+    also = ["gcc-12", "-O2"]
+    where = ["role == 'main'"]
+
+The table `editor` is for `incc-lsp` alone. The file does not turn the analysis on. Arguments and environment variables
+override it.
 """
 
 from __future__ import annotations
@@ -58,6 +65,14 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     fail_if: tuple[str, ...] = ()
     """Conditions (docs/filters.md)."""
     warn_if: tuple[str, ...] = ()
+    compilers: tuple[str, ...] = ()
+    """In editors, the compiler in place of the command's; at most one."""
+    flags: tuple[str, ...] = ()
+    """In editors, flags that are added to commands."""
+    also: tuple[str, ...] = ()
+    """In editors, other ways to compile that are shown too (`live.requests.EditorSettings`)."""
+    where: tuple[str, ...] = ()
+    """In editors, conditions that loops must meet to be shown."""
     problems: tuple[str, ...] = ()
     """Mistakes in the file, one line each. Invalid entries are ignored."""
 
@@ -114,6 +129,11 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
             else:
                 modelled.append(core)
         return for_each_core(settings, modelled)
+
+    @property
+    def compiler(self) -> str:
+        """The compiler in editors, "" for that of the file's command."""
+        return "".join(self.compilers[:1])
 
     @property
     def path(self) -> str:
@@ -186,6 +206,7 @@ _LARGEST = 1 << 20
 _TABLES: Mapping[str, Mapping[str, str]] = {
     "analyze": {"cores": "cores", "functions": "functions", "files": "files", "exclude": "exclude", "data": "data"},
     "thresholds": {"fail-if": "fail_if", "warn-if": "warn_if"},
+    "editor": {"compiler": "compilers", "flags": "flags", "also": "also", "where": "where"},
 }
 
 
@@ -210,9 +231,7 @@ def read_project(path: str, thresholds: bool = True) -> Project:
     for table, entries in document.items():
         names = _TABLES.get(table)
         if names is None or not isinstance(entries, dict):
-            problems.append(
-                f"{path}: unknown table {table!r}; valid are {' and '.join(f'[{name}]' for name in _TABLES)}"
-            )
+            problems.append(f"{path}: unknown table {table!r}; valid are {', '.join(f'[{name}]' for name in _TABLES)}")
             continue
         for name, value in entries.items():
             values = [value] if isinstance(value, str) else value

@@ -30,6 +30,7 @@ NAMES = (
     "incc-model",
     "incc-bench",
     "incc-build",
+    "incc-lsp",
     "incc-report",
     "incc-run",
 )

@@ -22,7 +22,7 @@ from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
 from incc.driver.messages import collect_seldom, run_command, say
-from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
+from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME, programs
 from incc.report.wording import counted
 from incc.support import signals
 from incc.support.errors import AnalysisError
@@ -313,26 +313,13 @@ def make_links(environment: Mapping[str, str], incc: str, queue: Queue) -> str:
     for place in places:
         try:
             os.makedirs(place, exist_ok=True)
-            _link(place, incc, [n for n in compilers(environment.get("PATH", os.defpath), own) if n != "incc"])
+            found = programs(environment.get("PATH", os.defpath), stands_for, own)
+            _link(place, incc, [name for name in found if name != "incc"])
             return place
         except OSError:
             if place == places[-1]:
                 raise
     raise AssertionError("the last place has returned or raised")
-
-
-def compilers(path: str, own: str) -> list[str]:
-    """Return the names of compilers and launchers in the folders of `path` that are not the program `own`, sorted."""
-    names = set()
-    for folder in path.split(os.pathsep):
-        try:
-            with os.scandir(folder or ".") as items:
-                for item in items:
-                    if stands_for(item.name) and os.path.realpath(item.path) != own and os.access(item.path, os.X_OK):
-                        names.add(item.name)
-        except OSError:
-            continue
-    return sorted(names)
 
 
 def _link(place: str, incc: str, names: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -79,6 +80,17 @@ def distrusted(command: CompilerCommand) -> str:
 
 def read_commands(path: str) -> list[CompilerCommand]:
     """Return the commands of a database, each once, in its order. Raises OSError, and ValueError for other files."""
+    return [*_commands(path, _entries(path))]
+
+
+def commands_for(path: str, source: str) -> list[CompilerCommand]:
+    """Return the commands of a database for the source at an absolute path. Raises as `read_commands`."""
+    name, real = os.path.basename(source), os.path.realpath(source)
+    same = [entry for entry in _entries(path) if isinstance(entry, dict) and str(entry.get("file")).endswith(name)]
+    return [command for command in _commands(path, same) if command.path == real]
+
+
+def _entries(path: str) -> list[Any]:
     data = read_regular(path, LARGEST_INPUT)
     try:
         entries = json.loads(data.decode("utf-8", "surrogateescape"))
@@ -86,8 +98,12 @@ def read_commands(path: str) -> list[CompilerCommand]:
         raise ValueError(f"not a compilation database: {error}") from None
     if not isinstance(entries, list):
         raise ValueError("not a compilation database: it is not a list of commands")
+    return entries
+
+
+def _commands(path: str, entries: Sequence[Any]) -> dict[CompilerCommand, None]:
     folder = os.path.dirname(os.path.abspath(path))
-    return list(dict.fromkeys(_command(number, entry, folder) for number, entry in enumerate(entries, start=1)))
+    return dict.fromkeys(_command(number, entry, folder) for number, entry in enumerate(entries, start=1))
 
 
 def _command(number: int, entry: Any, folder: str) -> CompilerCommand:

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 TAKES_NEXT = frozenset(
@@ -98,6 +98,20 @@ def _split_words(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError as error:
         raise CompilerError(f"cannot read the compiler's name {command!r}: {error}") from error
+
+
+def programs(path: str, wanted: Callable[[str], object], own: str = "") -> list[str]:
+    """Return the names of wanted programs in the folders of `path` that are not the program `own`, sorted."""
+    names = set()
+    for folder in path.split(os.pathsep):
+        try:
+            with os.scandir(folder or ".") as items:
+                for item in items:
+                    if wanted(item.name) and os.path.realpath(item.path) != own and os.access(item.path, os.X_OK):
+                        names.add(item.name)
+        except OSError:
+            continue
+    return sorted(names)
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,8 @@ import pytest
 
 from incc.driver.builds.workers import Queue
 from incc.driver.commands import build
-from incc.driver.commands.build import LAUNCHERS, compilers, make_links, stands_for
+from incc.driver.commands.build import LAUNCHERS, make_links, stands_for
+from incc.frontends.gcc_wrapper.compiler import programs
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,7 +49,7 @@ def test_links_lead_to_incc_for_what_is_in_path(tmp_path: Path) -> None:
     (place / "clang").touch(0o644)
     incc.touch(0o755)
     (place / "cc").symlink_to(incc)
-    assert compilers(f"{place}:/no/where", str(incc)) == ["ccache", "g++-12", "gcc"]
+    assert programs(f"{place}:/no/where", stands_for, str(incc)) == ["ccache", "g++-12", "gcc"]
     environment = {"PATH": str(place), "XDG_DATA_HOME": str(tmp_path / "data")}
     for _ in range(2):
         links = make_links(environment, str(incc), Queue(str(tmp_path / "reports")))

@@ -365,7 +365,7 @@ def test_names_of_one_model_are_one_core() -> None:
     ("text", "problem"),
     [
         ("[analyze", "Expected"),
-        ("[analyse]", "unknown table 'analyse'; valid are [analyze] and [thresholds]"),
+        ("[analyse]", "unknown table 'analyse'; valid are [analyze], [thresholds], [editor]"),
         ("analyze = 1", "unknown table 'analyze'"),
         ("[analyze]\ncore = []", "[analyze] has no 'core'; valid are cores, functions, files, exclude"),
         ("[analyze]\ncores = 4", "[analyze] cores: expected a list of strings, not 4"),

@@ -47,6 +47,8 @@ LACKING: dict[str, set[str]] = {
     "incc-report": {"--model-path"},
     # One program, whose loops are those that ran.
     "incc-run": {"-j", "--function", "--where"},
+    # An editor starts it, and has settings of its own.
+    "incc-lsp": JOBS - _OF_THE_MAIN_COMMAND,
     # The sub-commands have the others.
     "incc-db": JOBS - _OF_THE_MAIN_COMMAND,
     "incc-model": JOBS - _OF_THE_MAIN_COMMAND - {"--model-path"},

@@ -1,0 +1,1 @@
+"""The analysis behind an editor and a page: what they ask for, and the processes that answer."""

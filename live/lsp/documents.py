@@ -1,0 +1,122 @@
+"""The documents that an editor has open, and what analyses of them have found."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from incc.live.lsp.lines import LineMap
+
+if TYPE_CHECKING:
+    from incc.live.requests import Answer, TrialAnswer
+    from incc.report import types as t
+
+
+class Analysis(msgspec.Struct, eq=False):
+    """The analysis of a document for one way to compile it."""
+
+    also: str
+    """The entry of `EditorSettings.also`; empty for the document's own command."""
+    texts: dict[str, list[str]]
+    """The lines of the document and of other open files as they were analysed, by their real paths."""
+    report: t.AnalysisReport | None = None
+    problem: str = ""
+    """The reason why a later text could not be analysed; empty if it could."""
+    trials: dict[tuple[str, ...], TrialAnswer] = {}
+    """The outcome of trials, by their flags."""
+
+
+class Document(msgspec.Struct, eq=False):
+    """An open document."""
+
+    uri: str
+    path: str
+    """The absolute path."""
+    version: int
+    lines: list[str]
+    analyses: dict[str, Analysis] = {}
+    """The last analysis for each way to compile it."""
+    task: asyncio.Task[None] | None = None
+    """The analysis that is waiting or running."""
+    notes: tuple[str, ...] = ()
+    maps: dict[int, LineMap] = {}
+    """Maps of lines from analyses to the lines now, by the identity of the analysis."""
+
+    @property
+    def real(self) -> str:
+        """The path without symbolic links."""
+        return os.path.realpath(self.path)
+
+    def edit(self, version: int, lines: list[str]) -> None:
+        """Take the lines of another version."""
+        self.version, self.lines = version, lines
+        self.maps.clear()
+
+    def take(self, also: str, answer: Answer, texts: dict[str, list[str]]) -> None:
+        """Keep an answer. If there is a problem, the last analysis stays and is marked as old."""
+        before = self.analyses.get(also)
+        if answer.problem and before is not None and before.report:
+            before.problem = answer.problem
+        else:
+            self.maps.clear()  # one that is gone may have the same identity as another
+            self.analyses[also] = Analysis(also, texts, answer.report, answer.problem)
+
+
+class ShownLoop(msgspec.Struct, frozen=True, eq=False):
+    """A loop of an analysis at its line in a document as it is now."""
+
+    analysis: Analysis
+    unit: t.UnitReport
+    kernel: t.KernelReport
+    line: int
+    """The loop's line, numbered from 0."""
+    lines: LineMap
+    file: str
+    """The real path of the document."""
+    old: str
+    """The reason why the code may be another one by now; empty if the document is as it was analysed."""
+
+    def line_of(self, source: t.SourceLocation | None) -> int | None:
+        """Return where a line of an analysed file is in the document now; None if it is not there."""
+        if source is None or path_of(source.file, self.unit) != self.file:
+            return None
+        return self.lines.now(source.line)
+
+    def instruction_line(self, instruction: t.InstructionReport) -> int | None:
+        """Return where the source of an instruction, or in assembly the instruction itself, is in the document now."""
+        if not self.unit.source and path_of(self.unit.assembly_file, self.unit) == self.file:
+            return self.lines.now(instruction.line)
+        return self.line_of(instruction.source)
+
+
+def path_of(name: str, unit: t.UnitReport) -> str:
+    """Return the real path of a file that a unit names."""
+    return os.path.realpath(os.path.join(unit.folder, name))
+
+
+def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[ShownLoop]:
+    """Yield the loops of all analyses that are in a document; those at changed lines are left out."""
+    from incc.views.exchange.diagnostics import place
+
+    file = document.real
+    for other in documents:
+        for analysis in other.analyses.values():
+            lines = analysis.texts.get(file)
+            if lines is None:
+                continue
+            key = id(analysis)
+            if key not in document.maps:
+                document.maps[key] = LineMap(lines, document.lines)
+            old = analysis.problem
+            if not old and (lines != document.lines or analysis.texts[other.real] != other.lines):
+                old = "edited since"
+            for unit in analysis.report.units if analysis.report else ():
+                for kernel in unit.kernels:
+                    name, number, _ = place(unit, kernel)
+                    line = document.maps[key].now(number) if path_of(name, unit) == file else None
+                    if line is not None:
+                        yield ShownLoop(analysis, unit, kernel, line, document.maps[key], file, old)

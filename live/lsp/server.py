@@ -1,0 +1,261 @@
+"""The language server: keeps the analyses of open documents up to date, and answers what editors ask.
+
+It only knows the protocol and where results are in a text. Analyses run in processes of their own (`live/jobs.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from lsprotocol import types as lsp
+from msgspec.structs import replace
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+from incc.live.jobs import JobError, Jobs
+from incc.live.lsp.documents import Document, ShownLoop, shown_loops
+from incc.live.requests import Answer, EditedFile, EditorSettings, TrialAnswer, TrialRequest
+from incc.support.version import __version__
+
+if TYPE_CHECKING:
+    from incc.report import types as t
+
+PAUSE = 0.5
+"""Seconds after the last edit before a document is analysed."""
+
+SECTION = "incc"
+"""The section of the client's settings."""
+
+WATCHED = ("**/compile_commands.json", "**/incc.toml")
+
+
+class InccServer(LanguageServer):
+    """The state of the server: settings, open documents, and the jobs that analyse them."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        super().__init__("incc", __version__)
+        self.jobs = jobs
+        self.documents: dict[str, Document] = {}
+        self.settings = EditorSettings()
+        """The settings of the client for all folders."""
+        self.of_folder: dict[str, EditorSettings] = {}
+        """The settings of workspace folders, by their paths, if the client has any."""
+        self.switched: dict[str, Any] = {}
+        """The settings that commands have switched, by the names of fields."""
+        self.pages = tempfile.TemporaryDirectory(prefix="incc-pages-")
+        """The folder for HTML reports, which goes with the server."""
+
+    # --- settings -----------------------------------------------------------------------------------------------------
+
+    def settings_of(self, path: str) -> EditorSettings:
+        """Return the settings of a file: those of the innermost workspace folder, as commands have switched them."""
+        folders = [folder for folder in self.of_folder if path.startswith(os.path.join(folder, ""))]
+        settings = self.of_folder[max(folders, key=len)] if folders else self.settings
+        return replace(settings, **self.switched)
+
+    def read_settings(self, value: object) -> EditorSettings:
+        """Return settings of the client. Mistakes are shown, and count as no settings."""
+        if isinstance(value, dict) and isinstance(value.get(SECTION), dict):
+            value = value[SECTION]
+        try:
+            return msgspec.convert(_plain(value or {}), EditorSettings)
+        except msgspec.ValidationError as error:
+            self.show(f"settings: {error}", lsp.MessageType.Error)
+            return EditorSettings()
+
+    async def pull_settings(self) -> None:
+        """Ask the client for the settings of each workspace folder, if it has such, and analyse everything again."""
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.configuration:
+            folders = list(self.workspace.folders.values())
+            items = [lsp.ConfigurationItem(scope_uri=folder.uri, section=SECTION) for folder in folders]
+            items.append(lsp.ConfigurationItem(section=SECTION))
+            with contextlib.suppress(Exception):  # a client may refuse
+                *values, common = await self.workspace_configuration_async(lsp.ConfigurationParams(items))
+                if common:
+                    self.settings = self.read_settings(common)
+                self.of_folder = {
+                    uris.to_fs_path(folder.uri) or "": self.read_settings(value)
+                    for folder, value in zip(folders, values, strict=True)
+                    if value
+                }
+        self.analyse_all()
+
+    # --- analyses -----------------------------------------------------------------------------------------------------
+
+    def schedule(self, document: Document, pause: float = 0.0) -> None:
+        """Analyse a document after a pause, in place of an analysis that is waiting or running."""
+        if document.task is not None:
+            document.task.cancel()
+        document.task = asyncio.create_task(self._analyse(document, pause))
+
+    def analyse_all(self) -> None:
+        """Analyse all documents again."""
+        for document in self.documents.values():
+            self.schedule(document)
+
+    def edited_file(self, document: Document, also: str = "", added: Sequence[str] = ()) -> EditedFile:
+        """Return a document as a request for an analysis has it."""
+        text = "".join(document.lines)
+        settings = self.settings_of(document.path)
+        return EditedFile(path=document.path, text=text, settings=settings, also=also, added=tuple(added))
+
+    async def _analyse(self, document: Document, pause: float) -> None:
+        await asyncio.sleep(pause)
+        texts = self._texts(document)
+        answer = await self._ask(self.edited_file(document))
+        self._take(document, "", answer, texts)
+        for also in [also for also in document.analyses if also and also not in answer.also]:
+            del document.analyses[also]
+
+        async def analyse_also(also: str) -> None:
+            self._take(document, also, await self._ask(self.edited_file(document, also)), texts)
+
+        await asyncio.gather(*map(analyse_also, answer.also))
+
+    def _texts(self, document: Document) -> dict[str, list[str]]:
+        """Return the lines that an analysis of a document sees: its own, and of other open files those on disk."""
+        texts = {document.real: document.lines}
+        for other in self.documents.values():
+            if other is not document:
+                with contextlib.suppress(OSError, UnicodeDecodeError), open(other.path, encoding="utf-8") as file:
+                    texts[other.real] = file.read().splitlines(keepends=True)
+        return texts
+
+    async def _ask(self, file: EditedFile) -> Answer:
+        try:
+            answer: Answer = await self.jobs.run("analyse", file)
+        except JobError as error:
+            return Answer(problem=f"{os.path.basename(file.path)}: {error}", also=file.settings.also)
+        return answer
+
+    def _take(self, document: Document, also: str, answer: Answer, texts: dict[str, list[str]]) -> None:
+        document.take(also, answer, texts)
+        notes = tuple(note for note in (*answer.notes, answer.problem) if note)
+        if not also and notes != document.notes:
+            document.notes = notes
+            for note in notes:
+                self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Log, f"{document.path}: {note}"))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Tell the client that there are other results."""
+        for document in self.documents.values():
+            self.publish(document)
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+
+    def publish(self, document: Document) -> None:
+        """Publish the diagnostics of a document as it is now."""
+        from incc.live.lsp.diagnostics import diagnostics
+
+        found = diagnostics(self.loops(document), document.lines)
+        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(document.uri, found, document.version))
+
+    def loops(self, document: Document) -> Iterator[ShownLoop]:
+        """Yield the loops of all analyses that are in a document."""
+        return shown_loops(document, self.documents.values())
+
+    async def settled(self, uri: str, refreshed: bool) -> Document | None:
+        """Return a document, None if it is not open. Without refreshes, wait until its analysis is done."""
+        document = self.documents.get(uri)
+        while document is not None and not refreshed and document.task is not None and not document.task.done():
+            await asyncio.wait([document.task])
+        return document
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def show(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        """Show a message to the user."""
+        self.window_show_message(lsp.ShowMessageParams(kind, f"incc: {text}"))
+
+    async def choose(self, question: str, choices: Sequence[str]) -> str:
+        """Let the user choose one of several texts. Returns "" if there is no answer."""
+        request = lsp.ShowMessageRequestParams(
+            lsp.MessageType.Info, f"incc: {question}", [lsp.MessageActionItem(choice) for choice in choices]
+        )
+        with contextlib.suppress(Exception):  # a client may not know the request
+            chosen = await self.window_show_message_request_async(request)
+            return chosen.title if chosen else ""
+        return ""
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    def switch(self, **values: Any) -> None:
+        """Switch settings for this session, and analyse everything again."""
+        self.switched |= values
+        self.analyse_all()
+
+    async def try_flags(self, uri: str, flags: Sequence[str]) -> TrialAnswer | None:
+        """Try flags on a document, show the outcome, and keep it for its diagnostics."""
+        document = self.documents.get(uri)
+        analysis = document.analyses.get("") if document else None
+        if document is None or analysis is None or analysis.report is None:
+            self.show("there is no analysis to compare with", lsp.MessageType.Warning)
+            return None
+        request = TrialRequest(file=self.edited_file(document, added=flags), report=analysis.report)
+        try:
+            answer: TrialAnswer = await self.jobs.run("try_flags", request)
+        except JobError as error:
+            answer = TrialAnswer(problem=str(error))
+        analysis.trials = analysis.trials | {tuple(flags): answer}
+        texts = [
+            f"{loop.function_name}{f', line {loop.source.line}' if loop.source else ''}: {loop.text}"
+            for trial in answer.trials
+            for loop in trial.loops
+            if loop.hinted
+        ]
+        outcome = answer.problem or "; ".join(dict.fromkeys(texts)) or "no loop gains"
+        self.show(f"{shlex.join(flags)}: {outcome}")
+        self.refresh()
+        return answer
+
+    async def write_page(self, uri: str, kernel_id: str = "") -> str:
+        """Write the page of a document's report and show it at a kernel. Returns its path, "" if there is none."""
+        document = self.documents.get(uri)
+        reports = [each.report for each in document.analyses.values() if each.report] if document else []
+        report = next((each for each in reports if kernel_id in _ids(each)), reports[0] if reports else None)
+        if document is None or report is None or not _ids(report):
+            self.show("there is no report on this document", lsp.MessageType.Warning)
+            return ""
+        try:
+            text = await self.jobs.run("page", self.edited_file(document), report)
+        except JobError as error:
+            self.show(str(error), lsp.MessageType.Error)
+            return ""
+        path = os.path.join(self.pages.name, f"{os.path.basename(document.path)}.html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        number = _ids(report).index(kernel_id) + 1 if kernel_id else 1
+        target = f"{uris.from_fs_path(path)}#k{number}"
+        window = self.client_capabilities.window
+        if window and window.show_document and window.show_document.support:
+            self.window_show_document(lsp.ShowDocumentParams(target, external=True))
+        else:
+            self.show(f"the report is in {path}")
+        return path
+
+
+def _ids(report: t.AnalysisReport) -> list[str]:
+    return [kernel.kernel_id for unit in report.units for kernel in unit.kernels]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of the client as dictionaries and lists, whatever the protocol's library made of it."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value
