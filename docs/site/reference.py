@@ -1,4 +1,4 @@
-"""The pages of the site that are made from code: the options of each command, and the JSON documents."""
+"""The pages of the site that are made from code: the options of each command, cores, Python and JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,21 @@ from incc.driver.cli.command import NAMES, Command, entries
 from incc.driver.cli.usage import command_of
 from incc.views.schemas import DOCUMENTS, schema
 
+CORES = """# Cores
+
+To choose the core that code is analysed for, give `-mcpu` one of these names.
+
+| name | core | other names |
+| --- | --- | --- |"""
+"""The beginning of the page of cores."""
+
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the places of all pages below docs, and their Markdown."""
     for name in NAMES:
         yield f"reference/{name}.md", "\n".join(command_lines(command_of(name)))
+    rows = [f"| `{core.name}` | {prose(core.title)} | {', '.join(core.aliases)} |" for core in incc.cores()]
+    yield "reference/cores.md", "\n".join([CORES, *rows])
     # Functions, then classes, then the types of arguments.
     names = sorted((name for name in incc.__all__ if name != "__version__"), key=str.swapcase)
     names += ["driver.api.AssemblySyntax", "driver.api.Input", "driver.api.Loops", "driver.api.Path"]
