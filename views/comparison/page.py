@@ -50,7 +50,7 @@ def render(comparison: c.ComparisonReport) -> str:
     for offender in offenders:
         fails.setdefault(offender.row + 1, []).append(offender.text)
     labels = [side.label for side in sides]
-    heading = " → ".join(labels) if len(labels) == 2 else f"{len(labels)} builds compared with {labels[0]}"
+    heading = " → ".join(labels) if len(labels) == 2 else f"{len(labels) - 1} builds compared with {labels[0]}"
     kinds = [_kinds(numbered, fails) for numbered in rows]
     if len(sides) > 2:
         whole = _heat_map(comparison, rows, fails, layout)
