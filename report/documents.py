@@ -226,6 +226,10 @@ def _referenced(kernel: t.KernelReport) -> Iterator[int]:
             yield from (wait.instruction, wait.producer)
 
 
+_TEXT_REPORT = re.compile(rb": incc\s+\d[\w.]*\s+for\s")
+"""The head of a report as text, which may be wrapped."""
+
+
 def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
     """Return the reason why a text is not JSON, with the line of the mistake.
 
@@ -239,6 +243,8 @@ def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
         return f"{where}:{line}: nested too deep for a report"
     if isinstance(error, UnicodeDecodeError):
         return f"{where}:{line}: not UTF-8"
+    if line == 1 and _TEXT_REPORT.search(text, 0, 1000):
+        return f"{where}: a text report, which cannot be read back; make it with --json, or INCC_FORMAT=json in a build"
     if line == 1 and not begins_json(text):
         return f"{where}: not a JSON report; incc-scan --format=json makes one of sources, assembly and objects"
     if match := re.search(r"^(?:JSON is malformed: )?(.*) \(byte ([0-9]+)\)$", str(error)):

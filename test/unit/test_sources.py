@@ -101,6 +101,14 @@ def test_commands_that_read_reports_name_the_command_that_makes_one(
     assert capfd.readouterr().err.endswith(message)
 
 
+def test_a_text_report_is_called_one(capfd: pytest.CaptureFixture[str]) -> None:
+    assert mca.main(["--mcpu=skylake", "sum.c", "-o", "sum.txt"]) == 0
+    assert report.main(["sum.txt"]) == 2
+    assert capfd.readouterr().err.endswith(
+        "sum.txt: a text report, which cannot be read back; make it with --json, or INCC_FORMAT=json in a build\n"
+    )
+
+
 def test_marks_in_a_source_count(capfd: pytest.CaptureFixture[str]) -> None:
     text = SUM.replace("s += a[i];", '{ asm("# LLVM-MCA-BEGIN x"); s += a[i]; asm("# LLVM-MCA-END x"); }')
     pathlib.Path("marked.c").write_text(text)
