@@ -257,12 +257,12 @@ def test_remainders_that_one_side_alone_has_are_one_line() -> None:
     found = comparison([side("a"), side("b")], [row([member(), member()], [None, change()]), *alone])
     said = text.render(found)
     assert "  triad.c:4 in f0: 1.00 cycles per element, ports 2,3\n" in said
-    assert "  and 3 remainders and 1 prologue: --all lists them\n" in said
+    assert "  and 3 remainders and 1 prologue: listed with --all\n" in said
     assert "f1" not in said
     assert "f3, remainder" in text.render(found, show=EVERYTHING)
     assert "Only in B: `f0` triad.c:4, 3 remainders and 1 prologue." in markdown.render(found).replace("\u200b", "")
     force_setattr(found, "rows", [one for one in found.rows if one.name != "f0"])
-    assert "  3 remainders and 1 prologue: --all lists them\n" in text.render(found)
+    assert "  3 remainders and 1 prologue: listed with --all\n" in text.render(found)
 
 
 def test_on_another_core_the_code_may_be_the_same() -> None:

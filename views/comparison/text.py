@@ -158,7 +158,7 @@ def _only(comparison: c.ComparisonReport, side: int, layout: Layout, show: Compa
         text = f"{cells.title(numbered.row, layout)}{role}: {cycles} cycles{basis}"
         yield from layout.wrap(text + (f", {member.limit}" if member.limit else ""), "  ", "    ")
     if more:
-        yield from layout.wrap(f"{'and ' if listed else ''}{wording.listed(more)}: --all lists them", "  ", "    ")
+        yield from layout.wrap(f"{'and ' if listed else ''}{wording.listed(more)}: listed with --all", "  ", "    ")
 
 
 def _assembly(
