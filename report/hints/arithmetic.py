@@ -134,14 +134,18 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if not converting or not kernel.is_loop or waits_for_results(facts):
         return None
     if mixed or through_double:
-        # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two. Vectors of
-        # the parts of one element (the three coordinates of a point) stay as they are.
-        packed = context.elements > 1 and any(
-            (arithmetic := i.arithmetic) is not None and arithmetic.packed for i in kernel.instructions
-        )
-        others = operations(kernel, "shuffle") if packed else ()
+        # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two. Accesses
+        # to whole vectors of floats stay as many. Vectors of the parts of one element (the three coordinates of a
+        # point) stay as they are.
+        widths = [a.width for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
+        width = max(widths, default=0) if context.elements > 1 else 0
+        others = operations(kernel, "shuffle") if width else ()
         kept = () if mixed else converting[:1]
-        least = simulated_without(facts, {*converting, *others} - {*kept}) / (2 if packed and mixed else 1)
+        least = simulated_without(facts, {*converting, *others} - {*kept})
+        if width and mixed:
+            whole = {i for i, each in enumerate(kernel.instructions) if any(8 * a.size >= width for a in each.memory)}
+            parts = {*range(len(kernel.instructions))} - whole - {*counting(kernel)}
+            least = max(least / 2, simulated_without(facts, parts))
     elif facts.limits and _moved(facts, converting):
         loads = _memory_uops(facts.bound, converting)
         least = facts.cycles * bound_without(facts, converting, loads) / facts.bounds.largest

@@ -170,6 +170,16 @@ def test_conversions() -> None:
     assert whole.gain <= found.gain
     # a wider sum may be meant
     assert "conversions" not in hints(f"{there}\nvmovsd %xmm1, (%rsi,%rax,8)", "-O3")
+    # As floats the work takes half as many vectors, but whole vectors of floats are loaded and stored already.
+    there = (
+        "vmovups {0}(%rdi,%rax), %ymm0\nvcvtps2pd %xmm0, %ymm1\nvextractf128 $1, %ymm0, %xmm0\nvcvtps2pd %xmm0, %ymm2"
+    )
+    work = "vmulpd %ymm1, %ymm3, %ymm1\nvmulpd %ymm2, %ymm3, %ymm2"
+    back = "vcvtpd2psy %ymm1, %xmm1\nvcvtpd2psy %ymm2, %xmm2\nvinsertf128 $1, %xmm2, %ymm1, %ymm1"
+    body = "\n".join(f"{there}\n{work}\n{back}\nvmovups %ymm1, {{0}}(%rsi,%rax)".format(32 * n) for n in range(4))
+    found = hints(body, "-O3", mcpu="skylake", end=END.replace("incq", "subq $-128,"))["conversions"]
+    # The 4 loads, half of which cross a line, and the 4 addresses of the stores take the same two ports.
+    assert found.gain == 24 / 5
 
 
 def test_integers_that_become_doubles() -> None:
