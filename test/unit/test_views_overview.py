@@ -165,6 +165,19 @@ def test_the_largest_gains_come_last() -> None:
     assert "Most to gain" not in render(report("a"), 100, show=TextParts(overview=1, brief=True, how="ask"))
 
 
+def test_gains_on_several_cores_name_the_core() -> None:
+    made, other = report("a"), report("a")
+    force_setattr(other.units[0].model, "name", "znver9")
+    for unit, gain in ((made.units[0], 2.0), (other.units[0], 3.0)):
+        unit.kernels[0].hints = [filled(t.Hint, {"rule": "recurrence", "text": "do it", "gain": gain})]
+    text = render(
+        replace(made, units=[*made.units, *other.units]), 100, show=TextParts(overview=1, brief=True, how="ask")
+    )
+    assert re.findall(r"^  \[1\] .* on (\w+): recurrence, up to (.*) times as fast$", text, re.MULTILINE) == [
+        ("znver9", "3.0"), ("skylake", "2.0"),
+    ]  # fmt: skip
+
+
 def test_main_loops_come_before_those_that_belong_to_them() -> None:
     made = report(*MANY)
     kernels = made.units[0].kernels

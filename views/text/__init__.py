@@ -134,19 +134,22 @@ def _closing(units: Sequence[t.UnitReport], layout: Layout, how: str) -> Iterato
 
 def _most_to_gain(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
     """Yield the hints with the largest predicted gains, which a long text would otherwise have in the middle."""
-    loops = [(n, kernel) for unit in units for n, kernel in enumerate(unit.kernels, 1) if not kernel.role.of]
-    # One hint of each loop: others gain less, or do not add up.
-    best = [
-        (max((hint for hint in kernel.hints if hint.gain), key=lambda hint: hint.gain or 0, default=None), n, kernel)
-        for n, kernel in loops
-    ]
-    ranked = sorted(((hint, n, kernel) for hint, n, kernel in best if hint), key=lambda each: -(each[0].gain or 0))
-    if ranked:
+    several_cores = len({unit.model.name for unit in units}) > 1
+    best = []
+    for unit in units:
+        core = f" on {unit.model.name}" if several_cores else ""
+        for n, kernel in enumerate(unit.kernels, 1):
+            hints = [hint for hint in kernel.hints if hint.gain]
+            if hints and not kernel.role.of:
+                # One hint of each loop: others gain less, or do not add up.
+                hint = max(hints, key=lambda hint: hint.gain or 0)
+                best.append((hint.gain or 0, hint.rule, f"[{n}] {header.title(kernel, layout)}{core}"))
+    if best:
         yield ""
         yield "Most to gain:"
-    for hint, n, kernel in ranked[:MOST_HINTS]:
-        gain = f"{hint.rule.replace('-', ' ')}, up to {hint.gain:.1f} times as fast"
-        yield from layout.wrap(f"[{n}] {header.title(kernel, layout)}: {gain}", "  ", "      ")
+    for gain, rule, loop in sorted(best, key=lambda each: -each[0])[:MOST_HINTS]:
+        text = f"{loop}: {rule.replace('-', ' ')}, up to {gain:.1f} times as fast"
+        yield from layout.wrap(text, "  ", "      ")
 
 
 def _head(report: t.AnalysisReport, unit: t.UnitReport, layout: Layout, show: TextParts) -> list[str]:
