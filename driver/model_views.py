@@ -14,6 +14,7 @@ from incc.models.loading import list_models
 from incc.models.model import MachineModel
 from incc.models.notation import form_key, parse_latency
 from incc.report.instructions import InstructionTable
+from incc.report.wording import counted
 from incc.views.layout import Layout
 
 
@@ -119,10 +120,10 @@ def difference_lines(difference: ModelComparison, names: Sequence[str], summary:
         yield from table([[c.key, " | ".join(c.fields[c.key])] for c in difference.settings], "  ")
     for name, only in zip(names, (difference.only_left, difference.only_right), strict=True):
         if only:
-            yield from ("", f"only in {name}: {len(only)} forms")
+            yield from ("", f"only in {name}: {counted(len(only), 'form')}")
             yield from (f"  {key}" for key in ([] if summary else only))
     for fields, changes in sorted(difference.changed.items(), key=lambda c: -len(c[1])):
-        yield from ("", f"different in {', '.join(fields)}: {len(changes)} forms")
+        yield from ("", f"different in {', '.join(fields)}: {counted(len(changes), 'form')}")
         if not summary:
             rows = [[c.key, *(f"{n} {c.fields[n][0]} | {c.fields[n][1]}" for n in fields)] for c in changes]
             yield from table(rows, "  ")
@@ -169,7 +170,7 @@ def disagreements(chain: Sequence[ModelSource], forms: str = "*") -> dict[str, l
 def disagreement_lines(tables: dict[str, list[list[str]]]) -> Iterator[str]:
     """Yield the figures that differ, and their number."""
     for head, rows in tables.items():
-        yield f"{head}: {len(rows)} forms"
+        yield f"{head}: {counted(len(rows), 'form')}"
         yield from table(rows, "  ")
     yield f"{sum(map(len, tables.values()))} disagreements"
 
@@ -180,10 +181,10 @@ def disagreement_lines(tables: dict[str, list[list[str]]]) -> Iterator[str]:
 def coverage_lines(name: str, coverage: Coverage, verbose: bool) -> Iterator[str]:
     """Yield the model's coverage of some code, by source, and the instructions that it lacks."""
     weights, forms = coverage.weights, coverage.forms
-    yield f"{name}: {coverage.total:g} instructions of {sum(forms.values())} forms"
+    yield f"{name}: {coverage.total:g} instructions of {counted(sum(forms.values()), 'form')}"
     sources = sorted((k for k in weights if k not in (DERIVED, LACKING)), key=lambda k: -weights[k])
     rows = [
-        [kind, f"{100 * coverage.share(kind):.2f} %", f"{weights.get(kind, 0):g}", f"{forms.get(kind, 0)} forms"]
+        [kind, f"{100 * coverage.share(kind):.2f} %", f"{weights.get(kind, 0):g}", counted(forms.get(kind, 0), "form")]
         for kind in [*sources, DERIVED, LACKING]
     ]
     yield from table(rows, "  ")

@@ -24,6 +24,7 @@ from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
 from incc.models.model import MachineModel, ModelError
 from incc.report.instructions import SORTS, InstructionTable, instruction_table
+from incc.report.wording import counted
 from incc.views.instructions import lines as instruction_lines
 from incc.views.layout import Layout, harmless
 
@@ -75,7 +76,7 @@ def _check(args: argparse.Namespace) -> int:
     errors = sum(finding.level == "error" for finding in findings)
     warnings = sum(finding.level == "warning" for finding in findings)
     shown = [finding for finding in findings if finding.level == "error" or not args.no_warnings]
-    summary = f"{len(names)} models: {errors} errors, {warnings} warnings"
+    summary = f"{counted(len(names), 'model')}: {counted(errors, 'error')}, {counted(warnings, 'warning')}"
     _write(args, lambda _: [*map(str, shown), summary], lambda: {"models": len(names), "rows": shown})
     return FAILED if errors else OK
 
@@ -261,7 +262,7 @@ def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
         print(harmless(note, False))
     for skipped in imported.skipped:
         print(harmless(f"skipped: {skipped}", False))
-    print(f"{added} forms written to {args.output}, {len(imported.forms) - added} were there already")
+    print(f"{counted(added, 'form')} written to {args.output}, {len(imported.forms) - added} were there already")
     for why, count in sorted(reasons.items()):
         print(f"{count} not used: {why}")
     if imported.skipped:
