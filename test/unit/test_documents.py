@@ -13,9 +13,11 @@ ROOT = Path(__file__).parents[2]
 VERSION = re.compile(r"\b[Mm]odel ([\w.-]+) (1\.[0-9a-f]{8})\b")
 
 
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
 def printed() -> list[tuple[str, str, str]]:
-    files = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [(file.name, *found) for file in files for found in VERSION.findall(file.read_text(encoding="utf-8"))]
+    return [(file.name, *found) for file in DOCUMENTS for found in VERSION.findall(file.read_text(encoding="utf-8"))]
 
 
 def test_something_is_printed() -> None:
@@ -43,3 +45,24 @@ def test_promises_name_tests_that_exist(document: str) -> None:
                 assert re.search(rf"def {beginning}{name.lstrip('…')}\(", text), name
                 tests += 1
     assert tests > 10
+
+
+FOLDERS = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"build"}
+FILES = {path.name for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_of_the_project_that_documents_name_exist(path: Path) -> None:
+    """Names in capitals stand for others, as in `views/text/NAME.py`."""
+    text = path.read_text(encoding="utf-8")
+    modules = [name.replace(".", "/") for name in re.findall(r"python -m incc\.([\w.]*\w)", text)]
+    missing = [name for name in modules if not (ROOT / f"{name}.py").exists() and not (ROOT / name).exists()]
+    for name in re.findall(r"(?:^|[`( ])(\w[\w/-]*\.(?:py|cpp|h|c|sh|toml|jsonl?|txt|s))\b", text, re.MULTILINE):
+        folder, inside, _ = name.partition("/")
+        if re.search(r"\b[A-Z]{3,}\b", name):
+            continue
+        if inside and folder in FOLDERS and not (ROOT / name).exists():
+            missing.append(name)
+        if re.fullmatch(r"\w+\.py", name) and name not in FILES:
+            missing.append(name)
+    assert missing == []
