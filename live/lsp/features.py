@@ -14,6 +14,7 @@ from incc.live.lsp.chains import chain_hints
 from incc.live.lsp.documents import Document
 from incc.live.lsp.hover import hover
 from incc.live.lsp.lenses import REPORT, lenses, problem_lens
+from incc.live.lsp.lines import lines_of
 from incc.live.lsp.server import PAUSE, SECTION, WATCHED, InccServer
 
 CORES, COMPILER, FLAGS, WHERE, RESET = "incc.cores", "incc.compiler", "incc.flags", "incc.where", "incc.reset"
@@ -36,7 +37,7 @@ def _add_documents(server: InccServer) -> None:
         item = params.text_document
         path = uris.to_fs_path(item.uri)
         if path:
-            document = Document(item.uri, os.path.abspath(path), item.version, item.text.splitlines(keepends=True))
+            document = Document(item.uri, os.path.abspath(path), item.version, lines_of(item.text))
             ls.documents[item.uri] = document
             ls.schedule(document)
 
@@ -44,8 +45,7 @@ def _add_documents(server: InccServer) -> None:
     async def changed(ls: InccServer, params: lsp.DidChangeTextDocumentParams) -> None:
         document = ls.documents.get(params.text_document.uri)
         if document is not None:
-            text = ls.workspace.get_text_document(document.uri).source
-            document.edit(params.text_document.version, text.splitlines(keepends=True))
+            document.edit(params.text_document.version, lines_of(params.content_changes[-1].text))
             ls.publish(document)
             ls.schedule(document, PAUSE)
 
@@ -144,8 +144,8 @@ def _add_answers(server: InccServer) -> None:
 def _add_commands(server: InccServer) -> None:
     @server.command(REPORT)
     async def report(ls: InccServer, *of: str) -> str:
-        uri, kernel_id = [*of, "", ""][:2]
-        return await ls.write_page(uri or _only(ls), kernel_id)
+        uri, *rest = of or [""]
+        return await ls.write_page(uri or _only(ls), *rest[:3])
 
     @server.command(TRY)
     async def try_flags(ls: InccServer, uri: str, *flags: str) -> Any:

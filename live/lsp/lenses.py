@@ -26,10 +26,12 @@ def lenses(uri: str, loops: Iterable[ShownLoop]) -> Iterator[lsp.CodeLens]:
             for loop in copies[:MOST_ON_LINE]:
                 name = loop.kernel.overview.function if len(copies) > 1 else ""
                 parts = [also, loop.unit.model.name if several else "", name]
-                yield _lens(uri, line, _labelled(parts, title(loop)), loop.kernel.kernel_id)
+                yield _lens(
+                    uri, line, _labelled(parts, title(loop)), (also, loop.unit.model.name, loop.kernel.kernel_id)
+                )
             left = len(copies) - MOST_ON_LINE
             if left > 0:
-                yield _lens(uri, line, _labelled([also], f"{left} more loops from this line"), "")
+                yield _lens(uri, line, _labelled([also], f"{left} more loops from this line"), (also,))
 
 
 def title(loop: ShownLoop) -> str:
@@ -47,7 +49,7 @@ def title(loop: ShownLoop) -> str:
 
 def problem_lens(uri: str, also: str, problem: str) -> lsp.CodeLens:
     """Return the lens at the first line for a document that was never analysed."""
-    return _lens(uri, 0, _labelled([also], f"not analysed: {problem}"), "")
+    return _lens(uri, 0, _labelled([also], f"not analysed: {problem}"))
 
 
 def _labelled(labels: Sequence[str], text: str) -> str:
@@ -55,7 +57,7 @@ def _labelled(labels: Sequence[str], text: str) -> str:
     return f"{label}: {text}" if label else text
 
 
-def _lens(uri: str, line: int, text: str, kernel_id: str) -> lsp.CodeLens:
+def _lens(uri: str, line: int, text: str, of: Sequence[str] = ()) -> lsp.CodeLens:
     at = lsp.Position(line, 0)
-    command = lsp.Command(text, REPORT, arguments=[uri, kernel_id])
+    command = lsp.Command(text, REPORT, arguments=[uri, *of])
     return lsp.CodeLens(lsp.Range(at, at), command)

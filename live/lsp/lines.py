@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 MOST_COMPARED = 2000
 """Most changed lines that are compared with each other; among more, no line is taken to be the same."""
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text with their ends, which are those of the protocol: no form feed ends a line."""
+    return [*io.StringIO(text, newline="")]
 
 
 class LineMap:

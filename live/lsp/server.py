@@ -11,7 +11,7 @@ import os
 import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from lsprotocol import types as lsp
@@ -21,11 +21,10 @@ from pygls.lsp.server import LanguageServer
 
 from incc.live.jobs import JobError, Jobs
 from incc.live.lsp.documents import Document, ShownLoop, shown_loops
+from incc.live.lsp.lines import lines_of
 from incc.live.requests import Answer, EditedFile, EditorSettings, TrialAnswer, TrialRequest
+from incc.support.sources import source_bytes
 from incc.support.version import __version__
-
-if TYPE_CHECKING:
-    from incc.report import types as t
 
 PAUSE = 0.5
 """Seconds after the last edit before a document is analysed."""
@@ -40,7 +39,8 @@ class InccServer(LanguageServer):
     """The state of the server: settings, open documents, and the jobs that analyse them."""
 
     def __init__(self, jobs: Jobs) -> None:
-        super().__init__("incc", __version__)
+        # With changes alone, pygls would take a form feed for the end of a line.
+        super().__init__("incc", __version__, lsp.TextDocumentSyncKind.Full)
         self.jobs = jobs
         self.documents: dict[str, Document] = {}
         self.settings = EditorSettings()
@@ -125,8 +125,7 @@ class InccServer(LanguageServer):
         texts = {document.real: document.lines}
         for other in self.documents.values():
             if other is not document:
-                with contextlib.suppress(OSError, UnicodeDecodeError), open(other.path, encoding="utf-8") as file:
-                    texts[other.real] = file.read().splitlines(keepends=True)
+                texts[other.real] = lines_of(source_bytes(other.path).decode("utf-8", "replace"))
         return texts
 
     async def _ask(self, file: EditedFile) -> Answer:
@@ -220,12 +219,15 @@ class InccServer(LanguageServer):
         self.refresh()
         return answer
 
-    async def write_page(self, uri: str, kernel_id: str = "") -> str:
+    async def write_page(self, uri: str, also: str = "", core: str = "", kernel_id: str = "") -> str:
         """Write the page of a document's report and show it at a kernel. Returns its path, "" if there is none."""
         document = self.documents.get(uri)
-        reports = [each.report for each in document.analyses.values() if each.report] if document else []
-        report = next((each for each in reports if kernel_id in _ids(each)), reports[0] if reports else None)
-        if document is None or report is None or not _ids(report):
+        analysis = document.analyses.get(also) if document else None
+        report = analysis.report if analysis else None
+        ids = (
+            [(unit.model.name, kernel.kernel_id) for unit in report.units for kernel in unit.kernels] if report else []
+        )
+        if document is None or report is None or not ids:
             self.show("there is no report on this document", lsp.MessageType.Warning)
             return ""
         try:
@@ -236,18 +238,14 @@ class InccServer(LanguageServer):
         path = os.path.join(self.pages.name, f"{os.path.basename(document.path)}.html")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        number = _ids(report).index(kernel_id) + 1 if kernel_id else 1
-        target = f"{uris.from_fs_path(path)}#k{number}"
+        number = ids.index((core, kernel_id)) if (core, kernel_id) in ids else 0
+        target = f"{uris.from_fs_path(path)}#k{number + 1}"
         window = self.client_capabilities.window
         if window and window.show_document and window.show_document.support:
             self.window_show_document(lsp.ShowDocumentParams(target, external=True))
         else:
             self.show(f"the report is in {path}")
         return path
-
-
-def _ids(report: t.AnalysisReport) -> list[str]:
-    return [kernel.kernel_id for unit in report.units for kernel in unit.kernels]
 
 
 def _plain(value: Any) -> Any:
