@@ -10,7 +10,7 @@ from incc.driver import UsageError
 from incc.driver.cli.command import Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
-from incc.driver.messages import run_command
+from incc.driver.messages import collect_seldom, run_command
 from incc.live.jobs import Jobs
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def _load() -> ModuleType:
     from incc.driver.editing import analysis
 
     load_everything()
+    collect_seldom()
     return analysis
 
 

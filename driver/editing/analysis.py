@@ -7,6 +7,7 @@ import os
 from msgspec.structs import replace
 
 from incc.driver.builds.project import Project, project_of
+from incc.driver.completion import completed
 from incc.driver.editing.commands import commands_of, described
 from incc.driver.editing.compiling import edited_units, encoded
 from incc.driver.pipeline import analyze_unit, model_notes, with_likely_regions
@@ -39,7 +40,8 @@ def analyse(file: EditedFile) -> Answer:
 
 
 def _analysed(file: EditedFile, project: Project, notes: list[str]) -> t.AnalysisReport:
-    settings = Settings(core=CoreSettings(mcpu=",".join(file.settings.cores)))
+    # The rest of the analysis follows (`complete`).
+    settings = Settings(core=CoreSettings(mcpu=",".join(file.settings.cores)), later=True)
     cores = project.applied(settings, notes)
     reports = []
     for unit in _units(file, project, cores[0].kernel.names_values, notes):
@@ -97,7 +99,12 @@ def page(file: EditedFile, report: t.AnalysisReport) -> str:
 
     os.chdir(report.units[0].folder or os.path.dirname(file.path))
     use_unsaved(file.path, encoded(file.text, source_bytes(file.path)))
-    return page(report)
+    return page(completed(report).report)
+
+
+def complete(report: t.AnalysisReport) -> t.AnalysisReport:
+    """Return the report of `analyse` with what takes longer: ranges, simulations of other cores, exact verdicts."""
+    return completed(report).report
 
 
 def core_names() -> list[str]:

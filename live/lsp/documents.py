@@ -42,6 +42,8 @@ class Document(msgspec.Struct, eq=False):
     """The last analysis for each way to compile it."""
     task: asyncio.Task[None] | None = None
     """The analysis that is waiting or running."""
+    completion: asyncio.Task[None] | None = None
+    """The rest of the analysis, which only refines what is shown."""
     notes: tuple[str, ...] = ()
     maps: dict[int, LineMap] = {}
     """Maps of lines from analyses to the lines now, by the identity of the analysis."""
@@ -55,6 +57,12 @@ class Document(msgspec.Struct, eq=False):
         """Take the lines of another version."""
         self.version, self.lines = version, lines
         self.maps.clear()
+
+    def cancel(self) -> None:
+        """End the analysis that is waiting or running."""
+        for task in (self.task, self.completion):
+            if task is not None:
+                task.cancel()
 
     def take(self, also: str, answer: Answer, texts: dict[str, list[str]]) -> None:
         """Keep an answer. If there is a problem, the last analysis stays and is marked as old."""

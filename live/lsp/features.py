@@ -61,8 +61,7 @@ def _add_documents(server: InccServer) -> None:
     async def closed(ls: InccServer, params: lsp.DidCloseTextDocumentParams) -> None:
         document = ls.documents.pop(params.text_document.uri, None)
         if document is not None:
-            if document.task is not None:
-                document.task.cancel()
+            document.cancel()
             ls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(document.uri, []))
 
 

@@ -92,8 +92,7 @@ class InccServer(LanguageServer):
 
     def schedule(self, document: Document, pause: float = 0.0) -> None:
         """Analyse a document after a pause, in place of an analysis that is waiting or running."""
-        if document.task is not None:
-            document.task.cancel()
+        document.cancel()
         document.task = asyncio.create_task(self._analyse(document, pause))
 
     def analyse_all(self) -> None:
@@ -119,6 +118,15 @@ class InccServer(LanguageServer):
             self._take(document, also, await self._ask(self.edited_file(document, also)), texts)
 
         await asyncio.gather(*map(analyse_also, answer.also))
+        document.completion = asyncio.create_task(self._complete(document))
+
+    async def _complete(self, document: Document) -> None:
+        """Replace the reports on a document by complete ones."""
+        for analysis in [*document.analyses.values()]:
+            if analysis.report is not None:
+                with contextlib.suppress(JobError):  # the first report stays
+                    analysis.report = await self.jobs.run("complete", analysis.report)
+        self.refresh()
 
     def _texts(self, document: Document) -> dict[str, list[str]]:
         """Return the lines that an analysis of a document sees: its own, and of other open files those on disk."""
