@@ -28,6 +28,19 @@ class Analysis(msgspec.Struct, eq=False):
     """The reason why a later text could not be analysed; empty if it could."""
     trials: dict[tuple[str, ...], TrialAnswer] = {}
     """The outcome of trials, by their flags."""
+    maps: dict[str, tuple[list[str], LineMap]] = {}
+    """The last lines that `map_of` was asked for, and their map, by files."""
+
+    def map_of(self, document: Document) -> LineMap | None:
+        """Return where analysed lines are in a document as it is now; None if the analysis has not seen it."""
+        file = document.real
+        if (lines := self.texts.get(file)) is None:
+            return None
+        now, known = self.maps.get(file, (None, None))
+        if known is None or now is not document.lines:
+            known = LineMap(lines, document.lines)
+            self.maps[file] = document.lines, known
+        return known
 
 
 class Document(msgspec.Struct, eq=False):
@@ -45,8 +58,6 @@ class Document(msgspec.Struct, eq=False):
     completion: asyncio.Task[None] | None = None
     """The rest of the analysis, which only refines what is shown."""
     notes: tuple[str, ...] = ()
-    maps: dict[int, LineMap] = {}
-    """Maps of lines from analyses to the lines now, by the identity of the analysis."""
 
     @property
     def real(self) -> str:
@@ -56,7 +67,6 @@ class Document(msgspec.Struct, eq=False):
     def edit(self, version: int, lines: list[str]) -> None:
         """Take the lines of another version."""
         self.version, self.lines = version, lines
-        self.maps.clear()
 
     def cancel(self) -> None:
         """End the analysis that is waiting or running."""
@@ -70,7 +80,6 @@ class Document(msgspec.Struct, eq=False):
         if answer.problem and before is not None and before.report:
             before.problem = answer.problem
         else:
-            self.maps.clear()  # one that is gone may have the same identity as another
             self.analyses[also] = Analysis(also, texts, answer.report, answer.problem)
 
 
@@ -113,18 +122,15 @@ def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[S
     file = document.real
     for other in documents:
         for analysis in other.analyses.values():
-            lines = analysis.texts.get(file)
+            lines = analysis.map_of(document)
             if lines is None:
                 continue
-            key = id(analysis)
-            if key not in document.maps:
-                document.maps[key] = LineMap(lines, document.lines)
             old = analysis.problem
-            if not old and (lines != document.lines or analysis.texts[other.real] != other.lines):
+            if not old and (analysis.texts[file] != document.lines or analysis.texts[other.real] != other.lines):
                 old = "edited since"
             for unit in analysis.report.units if analysis.report else ():
                 for kernel in unit.kernels:
                     name, number, _ = place(unit, kernel)
-                    line = document.maps[key].now(number) if path_of(name, unit) == file else None
+                    line = lines.now(number) if path_of(name, unit) == file else None
                     if line is not None:
-                        yield ShownLoop(analysis, unit, kernel, line, document.maps[key], file, old)
+                        yield ShownLoop(analysis, unit, kernel, line, lines, file, old)

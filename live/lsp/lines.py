@@ -23,6 +23,7 @@ class LineMap:
         start = next((n for n in range(shorter) if before[n] != now[n]), shorter)
         left = shorter - start
         end = next((n for n in range(left) if before[-1 - n] != now[-1 - n]), left)
+        self._count = len(before)
         self._start, self._end, self._moved = start, len(before) - end, len(now) - len(before)
         self._changed: dict[int, int] = {}
         old, new = before[start : len(before) - end], now[start : len(now) - end]
@@ -33,7 +34,7 @@ class LineMap:
     def now(self, line: int) -> int | None:
         """Return where an analysed line is now; None if it was changed or removed, or there is no such line."""
         line -= 1
-        if line < 0:
+        if not 0 <= line < self._count:
             return None
         if line < self._start:
             return line
