@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from incc.report import types as t  # takes as long to import as all else that a server needs at its start
 
 
+PREPROCESSED = (".S", ".sx")
+"""The endings of assembly that the compiler preprocesses."""
+
+
 class EditorSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """The settings of a workspace. Empty ones are those of the project's incc.toml."""
 

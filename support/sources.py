@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 _LARGEST = 1 << 24
@@ -17,9 +18,15 @@ def use_unsaved(path: str, text: bytes) -> None:
 
 def source_bytes(path: str) -> bytes:
     """Return the contents of a source; nothing if it cannot be read, is not a regular file, or is too large."""
-    try:
+    with contextlib.suppress(ValueError):  # a NUL in the name
         if _unsaved and (text := _unsaved.get(os.path.realpath(path))) is not None:
             return text
+    return saved_bytes(path)
+
+
+def saved_bytes(path: str) -> bytes:
+    """Return the contents of a source on disk, as `source_bytes` does."""
+    try:
         # Reading a pipe would block until somebody writes.
         if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
             return b""

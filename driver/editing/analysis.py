@@ -20,7 +20,7 @@ from incc.report.build import build_report, unit_report
 from incc.report.hints.trials import trial
 from incc.report.where import kernel_values, parse
 from incc.support.errors import AnalysisError
-from incc.support.sources import source_bytes, use_unsaved
+from incc.support.sources import saved_bytes, use_unsaved
 
 _ASSEMBLY = (".s", ".asm")
 
@@ -69,7 +69,7 @@ def _where(unit: t.UnitReport, condition: str) -> t.UnitReport:
 def _units(file: EditedFile, project: Project, variables: bool, notes: list[str]) -> list[Unit]:
     """Return the units of a file, none of a header. Raises AnalysisError if it cannot be compiled."""
     if file.path.endswith(_ASSEMBLY):
-        use_unsaved(file.path, encoded(file.text, source_bytes(file.path)))
+        use_unsaved(file.path, encoded(file.text, saved_bytes(file.path)))
         return [Unit(assembly=file.text, assembly_file=file.path)]
     problems: list[str] = []
     commands = commands_of(file, project, notes)
@@ -98,7 +98,7 @@ def page(file: EditedFile, report: t.AnalysisReport) -> str:
     from incc.driver.deliver import page
 
     os.chdir(report.units[0].folder or os.path.dirname(file.path))
-    use_unsaved(file.path, encoded(file.text, source_bytes(file.path)))
+    use_unsaved(file.path, encoded(file.text, saved_bytes(file.path)))
     return page(completed(report).report)
 
 

@@ -13,11 +13,8 @@ from incc.driver.builds.project import Project
 from incc.driver.sources import is_source, source_commands
 from incc.frontends.gcc_wrapper.compile_commands import NAME, CompilerCommand, commands_for, distrusted
 from incc.frontends.gcc_wrapper.session import with_flags
-from incc.live.requests import EditedFile, words_of
+from incc.live.requests import PREPROCESSED, EditedFile, words_of
 from incc.support.errors import AnalysisError
-
-_PREPROCESSED = (".S", ".sx")
-"""The endings of assembly that the compiler preprocesses."""
 
 
 def commands_of(file: EditedFile, project: Project, notes: list[str]) -> list[CompilerCommand]:
@@ -80,7 +77,7 @@ def _databases(file: EditedFile) -> Iterator[str]:
 def _made(file: EditedFile, project: Project) -> list[CompilerCommand]:
     """Return the commands for a file that no database names; none for a header. Raises AnalysisError."""
     folder, name = os.path.split(file.path)
-    if name.endswith(_PREPROCESSED):
+    if name.endswith(PREPROCESSED):
         words = (*shlex.split(os.environ.get("CC", "cc")), "-c", name)
         return [CompilerCommand(file=name, folder=folder, words=words)]
     if not is_source(name):

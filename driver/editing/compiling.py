@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
+from codecs import BOM_UTF8
 
 from msgspec.structs import replace
 
 from incc.driver.sources import units_of
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
+from incc.frontends.gcc_wrapper.response_files import expanded
 from incc.frontends.unit import Unit
-from incc.support.sources import source_bytes, use_unsaved
+from incc.live.requests import PREPROCESSED
+from incc.support.sources import saved_bytes, use_unsaved
 
 
 def edited_units(
@@ -22,10 +26,12 @@ def edited_units(
     messages and `__FILE__`, and headers are searched for in the folder of the file. This process then reads the text
     where it would read the file.
     """
-    data = encoded(text, source_bytes(path))
-    if data == source_bytes(path):
+    saved = saved_bytes(path)
+    data = encoded(text, saved)
+    command = replace(command, words=(*command.words[:1], *expanded(command.words[1:], command.folder)))
+    if data == saved:
         return [
-            unit
+            _located(unit)
             for unit in units_of(command, problems, True, variables)
             if _is(unit.source or unit.assembly_file, command, path)
         ]
@@ -34,18 +40,21 @@ def edited_units(
         problems.append(f"{path}: its command does not name it")
         return []
     use_unsaved(path, data)
-    with tempfile.TemporaryDirectory(prefix="incc-edited-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"incc-{os.getpid()}-edited-") as folder:
         copy = os.path.join(folder, os.path.basename(path))
         with open(copy, "wb") as file:
-            file.write(b'# 1 "%s"\n' % os.fsencode(name).replace(b"\\", b"\\\\").replace(b'"', b'\\"') + data)
+            if not path.endswith(PREPROCESSED):  # there, it would be a comment
+                file.write(os.fsencode(f'# 1 "{_quoted(name)}"\n'))
+            file.write(data.removeprefix(BOM_UTF8))
         words = tuple(copy if word == name else word for word in command.words)
         search = "-I" if _is_fortran(path) else "-iquote"
         edited = replace(command, file=name, words=(words[0], search, os.path.dirname(path), *words[1:]))
         units = units_of(edited, problems, True, variables)
-        problems[:] = [problem.replace(copy, name) for problem in problems]
-        return [
+        problems[:] = [problem.replace(copy, name).replace(f"{name}: {name}:", f"{name}:") for problem in problems]
+        units = [
             replace(
                 unit,
+                assembly=unit.assembly if unit.source else unit.assembly.replace(_quoted(copy), _quoted(name)),
                 source=name if unit.source else "",
                 assembly_file=unit.assembly_file if unit.source else name,
                 command=command.words,
@@ -54,17 +63,49 @@ def edited_units(
             for unit in units
             if copy in (unit.source, unit.assembly_file)
         ]
+        return [*map(_located, units)]
 
 
 def encoded(text: str, before: bytes) -> bytes:
     """Return a text in the encoding and with the line ends of the file on disk."""
     if b"\r\n" in before and "\r\n" not in text:
         text = text.replace("\n", "\r\n")
+    text = text.removeprefix("\ufeff")
     try:
         before.decode()
     except UnicodeDecodeError:
         return text.encode("latin-1", "replace")
-    return text.encode("utf-8", "surrogatepass")
+    mark = BOM_UTF8 if before.startswith(BOM_UTF8) else b""
+    return mark + text.encode("utf-8", "surrogatepass")
+
+
+_MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"')
+"""A line marker of the preprocessor."""
+
+
+def _located(unit: Unit) -> Unit:
+    """Return a unit with the places in the source as assemblers note them, if it is preprocessed assembly."""
+    if unit.source:
+        return unit
+    files: dict[str, int] = {}
+    lines: list[str] = []
+    file, number = 0, 0
+    for line in unit.assembly.split("\n"):
+        if marker := _MARKER.match(line):
+            number, name = int(marker[1]), marker[2]
+            file = files.setdefault(name, len(files) + 1)
+            lines.append(f'.file {file} "{name}"')
+        else:
+            if file and line.strip():
+                lines.append(f".loc {file} {number}")
+            lines.append(line)
+            number += 1
+    return replace(unit, assembly="\n".join(lines), source=unit.assembly_file)
+
+
+def _quoted(name: str) -> str:
+    """Return a name as line markers have it."""
+    return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _names(word: str, command: CompilerCommand, path: str) -> bool:

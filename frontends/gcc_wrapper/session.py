@@ -473,9 +473,15 @@ def _first_error(log: str) -> str:
 def _error_line(log: str, inside: str = "error", start: str = "error") -> str:
     """Return the first line of a compiler's output with an error, "" if there is none.
 
-    The line has the text `inside` before any quote, or begins with `start`.
+    The line has the text `inside` before any quote, or begins with `start`. gfortran gives the place before, on a line
+    of its own.
     """
+    place = ""
     for line in log.splitlines():
+        if line.startswith(("Error: ", "Fatal Error: ")):
+            return f"{place} {line}".strip()
+        if line.endswith(":") and line.rstrip(":").rpartition(":")[2].isdecimal():
+            place = line
         if inside in line.partition('"')[0] or line.startswith(start):
             return line.strip()
     return ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.live.lsp.lines import LineMap
+from incc.live.requests import PREPROCESSED
 
 if TYPE_CHECKING:
     from incc.live.requests import Answer, TrialAnswer
@@ -115,10 +116,20 @@ def path_of(name: str, unit: t.UnitReport) -> str:
     return os.path.realpath(os.path.join(unit.folder, name))
 
 
-def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[ShownLoop]:
-    """Yield the loops of all analyses that are in a document; those at changed lines are left out."""
+def _place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
+    """Return the file and line to show a loop at: in assembly that was written, those of its first instruction."""
+    if not unit.source:  # it may have been compiled from another file, which is not open here
+        return unit.assembly_file, kernel.first_line
+    first = kernel.instructions[0].source if kernel.instructions else None
+    if first and unit.source.endswith(PREPROCESSED):
+        return first.file, first.line
     from incc.views.exchange.diagnostics import place
 
+    return place(unit, kernel)[:2]
+
+
+def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[ShownLoop]:
+    """Yield the loops of all analyses that are in a document; those at changed lines are left out."""
     file = document.real
     for other in documents:
         for analysis in other.analyses.values():
@@ -130,7 +141,7 @@ def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[S
                 old = "edited since"
             for unit in analysis.report.units if analysis.report else ():
                 for kernel in unit.kernels:
-                    name, number, _ = place(unit, kernel)
+                    name, number = _place(unit, kernel)
                     line = lines.now(number) if path_of(name, unit) == file else None
                     if line is not None:
                         yield ShownLoop(analysis, unit, kernel, line, lines, file, old)
