@@ -4,6 +4,7 @@
 # make lint       ruff, radon, mypy, codespell, import-linter, clang-format, and the site of the documents
 # make docs       build/site: the documents as a site, with pages made from the code; warnings are errors
 # make describe   tables in docs/models.md and model.schema.json, from models/schema/parameters.py
+# make editors    editors/vscode: lint, test and pack the extension into build (needs npm)
 # make pictures   docs/pictures/*.png, from reports of examples/ in headless Chromium
 # make sanitize   the core's tests, the front's and the fuzzer under AddressSanitizer and UBSan (needs gcc's libasan)
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
@@ -32,7 +33,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all explore lint docs dev core-test sanitize clean describe golden format pictures
+.PHONY: demo check check-all explore lint docs dev core-test sanitize clean describe golden format pictures editors
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -91,7 +92,7 @@ lint: $(VENV)/.installed $(VENV)/.lint-tools $(VENV)/.docs-tools
 	$(BIN)/ruff check .
 	$(BIN)/radon cc --json core $(PACKAGES) | $(BIN)/python -c '$(COMPLEX)'
 	$(BIN)/mypy -p incc
-	$(BIN)/codespell $(PACKAGES) core docs front README.md CONTRIBUTING.md
+	$(BIN)/codespell $(PACKAGES) core docs front editors/vscode/*.js editors/vscode/*.md editors/vscode/stubs README.md CONTRIBUTING.md
 	$(BIN)/python core/generate.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
@@ -154,6 +155,10 @@ sanitize: dev
 describe: dev
 	PYTHONPATH=build/dev $(BIN)/python -m incc.models.schema.describe
 	PYTHONPATH=build/dev $(BIN)/python -m incc.views.schemas
+
+editors:
+	@mkdir -p build
+	cd editors/vscode && npm ci --silent && npm run lint && npm test && npm pack --pack-destination=../../build
 
 pictures: $(VENV)/.installed
 	$(IN_VENV) $(BIN)/python docs/pictures.py

@@ -1,0 +1,87 @@
+"""The extension for VS Code: its settings and commands are the server's, and its own lint, tests and package work."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from incc.live.requests import EditorSettings
+
+ROOT = Path(__file__).parents[2]
+EXTENSION = ROOT / "editors" / "vscode"
+UNREACHABLE = r"code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ENOTCACHED|E5\d\d)"
+"""Errors of npm if it cannot reach its registry."""
+
+
+@pytest.fixture(scope="module")
+def package() -> Any:
+    return json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
+
+
+def test_settings_are_those_of_the_server(package: Any) -> None:
+    kinds = {"array": list, "string": str, "boolean": bool}
+    properties = dict(package["contributes"]["configuration"]["properties"])
+    assert properties.pop("incc.path")["default"] == "incc-lsp"
+    defaults = json.loads(msgspec.json.encode(EditorSettings()))
+    assert {name.removeprefix("incc."): each["default"] for name, each in properties.items()} == defaults
+    for each in properties.values():
+        assert isinstance(each["default"], kinds[each["type"]])
+
+
+def test_commands_are_those_of_the_server(package: Any) -> None:
+    pytest.importorskip("pygls", reason="no pygls")
+    from incc.live.lsp.features import make_server
+
+    class NoJobs:
+        """Nothing is analysed here."""
+
+    server = set(make_server(NoJobs()).protocol.fm.commands)  # type: ignore[arg-type]
+    offered = {each["command"] for each in package["contributes"]["commands"]}
+    # Explanations need a hint, which only code actions have.
+    assert offered == server - {"incc.explain"} | {"incc.restart"}
+    assert {each["command"] for each in package["contributes"]["keybindings"]} <= offered
+
+
+def test_the_version_is_that_of_incc(package: Any) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (package["version"], package["license"]) == (project["version"], project["license"])
+
+
+def test_the_extension_starts_for_exactly_the_languages_of_its_key(package: Any) -> None:
+    (key,) = package["contributes"]["keybindings"]
+    languages = [event.removeprefix("onLanguage:") for event in package["activationEvents"]]
+    (pattern,) = re.findall(r"editorLangId =~ /(.*)/", key["when"])
+    assert all(re.search(pattern, language) for language in languages)
+    assert not any(re.search(pattern, language) for language in ("python", "csharp", "plaintext", "charm"))
+
+
+@pytest.mark.long
+def test_lint_tests_and_package(tmp_path: Path) -> None:
+    if not shutil.which("npm"):
+        pytest.skip("no npm")
+    copy = tmp_path / "editors" / "vscode"
+    shutil.copytree(EXTENSION, copy, ignore=shutil.ignore_patterns("node_modules"))
+    shutil.copy(ROOT / "LICENSE", tmp_path)
+
+    def npm(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["npm", *words], cwd=copy, capture_output=True, text=True, timeout=240)
+
+    installed = npm("ci", "--no-audit", "--no-fund", "--fetch-retries=1")
+    if found := re.search(UNREACHABLE, installed.stderr):
+        pytest.skip(f"no npm registry ({found[1]})")
+    for done in installed, npm("run", "lint"), npm("test"), npm("pack"):
+        assert done.returncode == 0, done.stdout + done.stderr
+    with tarfile.open(next(copy.glob("incc-*.tgz"))) as packed:
+        names = set(packed.getnames())
+    library = "package/node_modules/vscode-languageclient/package.json"
+    assert {"package/extension.js", "package/package.json", "package/README.md", "package/LICENSE", library} <= names
+    assert not any(name.startswith(("package/stubs", "package/node_modules/eslint/")) for name in names)
