@@ -120,7 +120,13 @@ def sentence(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Return plain text as Markdown: options are code, and names of documents are links."""
-    text = re.sub(r"([\\*_\[\]{}])", r"\\\1", " ".join(text.split())).replace("<", "&lt;")
-    text = re.sub(r"(?<![\w\\`-])--?[A-Za-z][\w-]*(?:=[\w./…-]+)?", lambda option: f"`{option[0]}`", text)
+    """Return plain text as Markdown: options are code, as is text in backquotes, and names of documents are links."""
+    parts = re.split(r"(`[^`]*`)", " ".join(text.split()))
+    return "".join(part if part.startswith("`") else _plain(part) for part in parts)
+
+
+def _plain(text: str) -> str:
+    """Return text without code as Markdown."""
+    text = re.sub(r"([\\`*_\[\]{}])", r"\\\1", text).replace("<", "&lt;")
+    text = re.sub(r"(?<![\w\\(-])--?[A-Za-z][\w-]*(?:=[\w./…-]+)?", lambda option: f"`{option[0]}`", text)
     return re.sub(r"\bdocs/([\w/-]+\.md)", r"[\1](../\1)", text)
