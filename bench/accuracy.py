@@ -5,7 +5,8 @@ cycles per iteration. The core is named by -mcpu, or by the file: `skl_loop.txt`
 sandybridge, a file in a folder `zen4` for znver4, in `redwood_cove` for graniterapids. A block that ends in a jump to
 its start runs as a loop, another unrolled. Prints for each file the share of cases covered, the mean absolute
 percentage error (MAPE) and Kendall's tau-b of the simulation and of the largest bound, and how long decoding, binding
-and simulating took.
+and simulating took. With `--llvm-mca`, llvm-mca gets the same blocks, and a line has the errors of both on those that
+it takes.
 
 `bench/accuracy.py --host [--cases N] FILE…`: the blocks of such files (with or without cycles) are measured on this
 machine, each twice, some time apart, and the model of the host's core, or of -mcpu, is compared with those that come
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import pathlib
 import re
 import shutil
@@ -39,8 +41,10 @@ from incc import core
 from incc.core import prediction
 from incc.driver.pipeline import AnalysisError, analyze_units, choose_model, host_of
 from incc.driver.settings import REPORTED, CoreSettings, Scope, Settings
+from incc.frontends.kernel import KernelCode
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
+from incc.frontends.x86.llvm.text import printed
 from incc.measuring.harness import LoopFailure
 from incc.measuring.kernels import measure_kernels
 from incc.models.binding.bind import bind
@@ -98,6 +102,31 @@ def osaca(file: pathlib.Path, arch: str, program: str) -> float | None:
     sums = [line.split() for line in run.stdout.splitlines() if re.fullmatch(r"[\s\d.]+", line) and line.strip()]
     numbers = [float(word) for word in sums[-1]] if sums else []
     return max([*numbers[:-2], numbers[-1]]) if len(numbers) > 2 else None
+
+
+def llvm_mca_of(kernels: list[KernelCode], cpu: str, program: str) -> list[float | None]:
+    """llvm-mca's cycles per iteration of each block in the steady state, None where it lacks an instruction."""
+    regions = []
+    for number, kernel in enumerate(kernels):
+        code = "\n".join(printed(instruction) for instruction in kernel.instructions)
+        regions.append(f"# LLVM-MCA-BEGIN {number}\n{code}\n# LLVM-MCA-END\n")
+    command = [program, "-mtriple=x86_64", f"-mcpu={cpu}", "--json", "-skip-unsupported-instructions=any"]
+    cycles: list[dict[int, int]] = []
+    for iterations in (100, 200):
+        run = subprocess.run(
+            [*command, f"-iterations={iterations}"], input="".join(regions), text=True, capture_output=True
+        )
+        found = json.loads(run.stdout)["CodeRegions"]
+        cycles.append(
+            {
+                number: region["SummaryView"]["TotalCycles"]
+                for region in found
+                if len(region["Instructions"]) == len(kernels[number := int(region["Name"])].instructions)
+            }
+        )
+    return [
+        (cycles[1][number] - cycles[0][number]) / 100 if number in cycles[1] else None for number in range(len(kernels))
+    ]
 
 
 def table(rows: list[dict[str, Any]], columns: list[str]) -> None:
@@ -230,7 +259,7 @@ def kendall_tau(x: list[float], y: list[float]) -> float:
     return (pairs - ties_x - ties_y + ties_both - 2 * swaps) / norm if norm else float("nan")
 
 
-def blocks(files: list[pathlib.Path], cpu: str | None, worst: int) -> int:
+def blocks(files: list[pathlib.Path], cpu: str | None, worst: int, peer: str | None) -> int:
     """The table for files of blocks; returns the exit status."""
     print(f"{'file':<28}{'cases':>7}{'covered':>9}{'MAPE':>8}{'tau':>8}{'bounds':>9}{'tau':>8}", end="")
     print(f"{'decode':>9}{'bind':>7}{'simulate':>10}{'us/block':>10}")
@@ -239,6 +268,7 @@ def blocks(files: list[pathlib.Path], cpu: str | None, worst: int) -> int:
         cases = read_reference(file)
         spent = [0.0, 0.0, 0.0]
         found: list[tuple[float, float, float, str, str]] = []
+        kernels: list[KernelCode] = []
         for code, reference in cases:
             start = time.perf_counter()
             try:
@@ -257,6 +287,7 @@ def blocks(files: list[pathlib.Path], cpu: str | None, worst: int) -> int:
             unknown = [i.text for i, form in zip(kernel.instructions, forms, strict=True) if form is None]
             text += f" (not in the model: {', '.join(unknown)})" if unknown else ""
             found.append((reference, predicted, float(bounds.largest), code, text))
+            kernels.append(kernel)
         if not found:
             return 1
         references = [f[0] for f in found]
@@ -267,6 +298,11 @@ def blocks(files: list[pathlib.Path], cpu: str | None, worst: int) -> int:
             line += f"{100 * mape:>7.2f}%{kendall_tau(references, values):>8.4f}"
             line += " " if column == 1 else ""
         print(line + "".join(f"{1e6 * s / len(found):>9.0f}" for s in spent) + f"{1e6 * sum(spent) / len(found):>9.0f}")
+        if peer:
+            theirs = llvm_mca_of(kernels, model.name, peer)
+            both = [(other, f[1], f[0]) for other, f in zip(theirs, found, strict=True) if other]
+            errors = [_errors([each[n] for each in both], [each[2] for each in both]) for n in (0, 1)]
+            print(f"  {pathlib.Path(peer).name} on {len(both)}: {errors[0]}; incc on these: {errors[1]}")
         for reference, predicted, most, code, text in sorted(found, key=lambda f: -abs(f[1] - f[0]) / f[0])[:worst]:
             error = 100 * (predicted - reference) / reference
             print(f"  {reference:8.2f} {predicted:8.2f} {error:+7.1f}% bounds {most:6.2f}  {code}\n      {text}")
@@ -376,6 +412,7 @@ def main() -> int:
     parser.add_argument(
         "--host", action="store_true", help="measure the blocks here instead of taking the file's cycles"
     )
+    parser.add_argument("--llvm-mca", action="store_true", help="with --set blocks: also run llvm-mca on them")
     parser.add_argument("--cases", type=int, default=0, metavar="N", help="with --host: no more than N of each file")
     parser.add_argument("paths", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
@@ -385,7 +422,10 @@ def main() -> int:
             return max(thesis(folder, arches) for folder in arguments.paths)
         if arguments.host:
             return host(arguments.paths, arguments.mcpu, arguments.worst, arguments.cases)
-        return blocks(arguments.paths, arguments.mcpu, arguments.worst)
+        peer = (shutil.which("llvm-mca-19") or shutil.which("llvm-mca")) if arguments.llvm_mca else None
+        if arguments.llvm_mca and not peer:
+            raise ValueError("no llvm-mca in PATH")
+        return blocks(arguments.paths, arguments.mcpu, arguments.worst, peer)
     except (OSError, AnalysisError, ModelError, ValueError) as problem:
         print(f"accuracy.py: {problem}", file=sys.stderr)
         return 1
