@@ -40,6 +40,7 @@ check check-all lint dev golden: WERROR := ON
 
 demo: $(VENV)/.installed
 	$(IN_VENV) incc -O3 -march=skylake-avx512 --analyze -c examples/triad.c -o build/triad.o
+	@echo; echo 'incc is in $(BIN). To use it in this shell: export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit("incc needs Python 3.11 or newer, not " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -50,6 +51,7 @@ $(VENV)/.created:
 # One build folder without build isolation: only what was changed is compiled, and what tests and build/dev need of the
 # core is not compiled again for them.
 $(VENV)/.installed: $(VENV)/.created $(SOURCES)
+	@echo 'Installing incc in $(VENV). Its core is compiled, which takes a few minutes the first time.'
 	$(IN_VENV) $(PIP) --no-build-isolation --config-settings=build-dir=$(BUILD) \
 	  --config-settings=cmake.define.INCC_WERROR=$(WERROR) .
 	@touch $@

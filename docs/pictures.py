@@ -18,27 +18,69 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 
 
+TUTORIAL = "examples/tutorial"
+SKYLAKE = "-march=skylake-avx512"
+ONLY_TIMELINE = "nav, #title, #model, #verdict, #more, #figures, .pair, .side, footer, section:not(#timeline)"
+
+
 class Picture(NamedTuple):
     """A screenshot of a page."""
 
     commands: tuple[str, ...]
-    """The commands that write the page, run from the root of the tree; `{page}` is its path."""
+    """The commands that write the page, run from the root of the tree; `{page}` is its path, `{folder}` its folder."""
     width: int
     """The width of the window in pixels."""
     height: int
     """The height of the window in pixels."""
-    anchor: str = ""
-    """The part of the page that the window begins with."""
+    without: str = "none"
+    """The parts of the page that are left out, as a CSS selector."""
+    suffix: str = ".html"
+    """The end of the page's name."""
 
+
+def report(source: str, flags: str, output: str) -> str:
+    """Return the command that analyses a source and writes `output`."""
+    return f"incc {flags} {SKYLAKE} {output} -c {source} -o /dev/null"
+
+
+STEPS = {
+    "start": ("gravity.c", "-O2"),
+    "arrays": ("gravity-arrays.c", "-O3 -fno-math-errno"),
+    "end": ("gravity-arrays.c", "-O3 -ffast-math -mprefer-vector-width=512"),
+}
+"""Steps of the tutorial, for its roofline."""
 
 PICTURES = {
     "report": Picture(
+        (report("examples/triad.c", "-O3", "--analyze-function=triad --analyze-html={page}"),), width=1100, height=918
+    ),
+    "chain": Picture((report(f"{TUTORIAL}/gravity-float.c", "-O2", "--analyze-html={page}"),), width=1100, height=790),
+    "timeline": Picture(
+        (report(f"{TUTORIAL}/gravity-float.c", "-O2", "--analyze-html={page}"),),
+        width=1100,
+        height=815,
+        without=ONLY_TIMELINE,
+    ),
+    "diff": Picture(
         (
-            "incc -O3 -march=skylake-avx512 --analyze-function=triad --analyze-html={page}"
-            " -c examples/triad.c -o /dev/null",
+            "incc-diff --run gcc --flags=-mno-recip --flags=-mrecip"
+            " --flags='-mno-recip -mprefer-vector-width=512' --flags='-mrecip -mprefer-vector-width=512' --html={page}"
+            f" -- -O3 -ffast-math {SKYLAKE} -c {TUTORIAL}/gravity-arrays.c",
         ),
         width=1100,
-        height=918,
+        height=545,
+    ),
+    "roofline": Picture(
+        (
+            *(
+                report(f"{TUTORIAL}/{source}", flags, f"--analyze-json --analyze={{folder}}/{name}.json")
+                for name, (source, flags) in STEPS.items()
+            ),
+            f"incc-report --copies --roofline={{page}} {' '.join(f'{{folder}}/{name}.json' for name in STEPS)}",
+        ),
+        width=976,
+        height=700,
+        suffix=".svg",
     ),
 }
 
@@ -46,14 +88,16 @@ PICTURES = {
 def make(picture: Picture, image: Path, chromium: str) -> None:
     """Run the commands of `picture` and write the screenshot to `image`."""
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder, "page.html")
+        page = Path(folder, f"page{picture.suffix}")
         for command in picture.commands:
-            words = shlex.split(command.format(page=page))
+            words = shlex.split(command.format(page=page, folder=folder))
             subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        style = f"<style>{picture.without} {{display: none !important}}</style></head>"
+        page.write_text(page.read_text(encoding="utf-8").replace("</head>", style, 1), encoding="utf-8")
         subprocess.run(
             [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
              f"--user-data-dir={folder}/profile", f"--window-size={picture.width},{picture.height}",
-             "--virtual-time-budget=20000", f"--screenshot={image.resolve()}", page.as_uri() + picture.anchor],
+             "--virtual-time-budget=20000", f"--screenshot={image.resolve()}", page.as_uri()],
             check=True, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
