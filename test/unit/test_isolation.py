@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from wrapper_launcher import front
+from wrapper_launcher import front, installed
 
 from incc.driver.cli.command import NAMES
 from incc.frontends.x86 import assembler
@@ -158,6 +158,20 @@ def test_a_command_without_python_says_so(tmp_path: Path) -> None:
     done = subprocess.run([copy, "-"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (127, "")
     assert done.stderr == f"incc-mca: error: {tmp_path}/python3: Exec format error\n"
+
+
+def test_a_command_starts_no_interpreter_of_the_environment_that_built_it(tmp_path: Path) -> None:
+    """That environment may be gone, and its folder belong to somebody else."""
+    (tmp_path / "bin").mkdir()
+    shutil.copy(installed("incc-mca"), tmp_path / "bin")
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    package = tmp_path / "lib" / version / "site-packages/incc/driver/commands"
+    package.mkdir(parents=True)
+    for folder in (package, *package.parents[:2]):
+        (folder / "__init__.py").touch()
+    (package / "incc.py").touch()  # marks the place of the package
+    (package / "mca.py").write_text("import sys\ndef command(): print(sys.prefix == sys.base_prefix)\n")
+    assert subprocess.run([tmp_path / "bin/incc-mca"], capture_output=True, text=True).stdout == "True\n"
 
 
 def test_an_interrupt_while_python_starts_ends_the_command_without_a_traceback() -> None:
