@@ -94,7 +94,7 @@ lint: $(VENV)/.installed $(VENV)/.lint-tools $(VENV)/.docs-tools
 	$(BIN)/ruff check .
 	$(BIN)/radon cc --json core $(PACKAGES) | $(BIN)/python -c '$(COMPLEX)'
 	$(BIN)/mypy -p incc
-	$(BIN)/codespell $(PACKAGES) core docs front editors/vscode/*.js editors/vscode/*.md editors/vscode/stubs README.md CONTRIBUTING.md
+	$(BIN)/codespell $(PACKAGES) core docs front editors/vscode/*.js editors/vscode/*.md editors/vscode/stubs README.md CHANGELOG.md CONTRIBUTING.md
 	$(BIN)/python core/generate.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)

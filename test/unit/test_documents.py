@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from incc.models import loading
+from incc.support.version import __version__
 
 ROOT = Path(__file__).parents[2]
 VERSION = re.compile(r"\b[Mm]odel ([\w.-]+) (1\.[0-9a-f]{8})\b")
@@ -27,6 +28,11 @@ def test_something_is_printed() -> None:
 @pytest.mark.parametrize(("file", "model", "version"), printed())
 def test_versions_of_models_are_theirs(file: str, model: str, version: str) -> None:
     assert loading.load(model).version == version, f"{file} prints the report of an older model"
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    versions = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert versions[0] == __version__
 
 
 @pytest.mark.parametrize("document", ["security.md", "reliability.md"])

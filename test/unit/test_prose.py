@@ -38,7 +38,12 @@ CXX_SOURCES = sorted(
     for path in (ROOT / folder).rglob(f"*.{suffix}")
     if "data" not in path.parts
 )
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 OPENING = re.compile(r"(Whether|What|How|Where|Who|Of|That|The same)\b")
 """Words that docstrings and C++ comments do not begin with: such a line says nothing in an editor's tooltip."""
 BANNED = re.compile(
