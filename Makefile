@@ -7,6 +7,7 @@
 # make editors    editors/vscode: lint, test and pack the extension into build (needs npm)
 # make pictures   docs/pictures/*.png, from reports of examples/ in headless Chromium
 # make sanitize   the core's tests, the front's and the fuzzer under AddressSanitizer and UBSan (needs gcc's libasan)
+# make dist       dist: an sdist and a wheel, each installed into an empty environment and tried there
 # make dev        build/dev: the package as links into the tree, for PYTHONPATH=build/dev
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -33,7 +34,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all explore lint docs dev core-test sanitize clean describe golden format pictures editors
+.PHONY: demo check check-all explore lint docs dev core-test sanitize clean describe golden format pictures editors dist
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -66,6 +67,10 @@ $(VENV)/.lint-tools: $(VENV)/.created pyproject.toml
 
 $(VENV)/.docs-tools: $(VENV)/.created pyproject.toml
 	@$(BIN)/python -c '$(WANTED)' docs | $(PIP) -r /dev/stdin
+	@touch $@
+
+$(VENV)/.dist-tools: $(VENV)/.created pyproject.toml
+	@$(BIN)/python -c '$(WANTED)' dist | $(PIP) -r /dev/stdin
 	@touch $@
 
 # CMake knows what is up to date.
@@ -165,5 +170,12 @@ editors:
 pictures: $(VENV)/.installed
 	$(IN_VENV) $(BIN)/python docs/pictures.py
 
+# The wheel is built from the sdist.
+dist: $(VENV)/.dist-tools
+	rm -rf dist
+	$(IN_VENV) $(BIN)/python -m build --quiet
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python test/smoke.py dist/*
+
 clean:
-	rm -rf build $(VENV)
+	rm -rf build dist $(VENV)
