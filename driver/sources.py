@@ -85,9 +85,16 @@ def compiled_source(name: str, mcpu: str, remarks: bool = False, variables: bool
 
 
 def units_of(
-    command: CompilerCommand, problems: list[str], remarks: bool = False, variables: bool = False
+    command: CompilerCommand,
+    problems: list[str],
+    remarks: bool = False,
+    variables: bool = False,
+    messages: list[str] | None = None,
 ) -> list[Unit]:
-    """Return a command's compilation units, as `compiled_source` does. Failures go to `problems`."""
+    """Return a command's compilation units, as `compiled_source` does.
+
+    Failures go to `problems`, and what the compiler wrote to `messages`.
+    """
     if command.problem:
         problems.append(f"{command.file}: {command.problem}")
         return []
@@ -114,6 +121,8 @@ def units_of(
         except OSError as error:
             problems.append(f"{command.file}: not analysed: {error.filename or words[0]}: {error.strerror}")
         finally:
+            if messages is not None:
+                messages += compilation.messages
             processes.end()
             compilation.close()
     return []

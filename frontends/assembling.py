@@ -13,7 +13,7 @@ import select
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -68,6 +68,18 @@ class Result(msgspec.Struct, frozen=True):
     """The object."""
 
 
+_MOST_DESCRIPTORS = 1024
+"""More files than a process that cannot list its own has open."""
+
+
+def _descriptors() -> Iterable[int]:
+    """Return the numbers that open files may have."""
+    try:
+        return [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:  # this process is confined itself
+        return range(_MOST_DESCRIPTORS)
+
+
 def _starting(program: str, arguments: list[str], environment: Mapping[str, str], messages: str) -> Callable[[], int]:
     """Return a function that starts an assembler with no open files but that for its messages. It raises OSError."""
     actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
@@ -76,10 +88,10 @@ def _starting(program: str, arguments: list[str], environment: Mapping[str, str]
         (os.POSIX_SPAWN_OPEN, 2, messages, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
     ]
     # A text could name what this process has inherited, such as the pipe of make, as /dev/fd/3.
-    for name in os.listdir("/dev/fd"):
+    for number in _descriptors():
         with suppress(OSError):
-            if int(name) > 2 and os.get_inheritable(int(name)):
-                actions.append((os.POSIX_SPAWN_CLOSE, int(name)))
+            if number > 2 and os.get_inheritable(number):
+                actions.append((os.POSIX_SPAWN_CLOSE, number))
     # Python ignores SIGXFSZ, and processes that it starts inherit that.
     reset = [signal.SIGXFSZ]
     program, arguments = tied(shutil.which(program) or program, arguments)

@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -41,31 +41,52 @@ class Jobs:
             _serve(far, load)
         far.close()
         self._room = asyncio.Semaphore(len(os.sched_getaffinity(0)))
+        self._waiting: list[object] = []
 
-    async def run(self, function: str, *arguments: Any) -> Any:
+    def before(self, ticket: object) -> int:
+        """Return the place of a call of `run` among those that wait for their turn; 0 if it does not wait."""
+        return self._waiting.index(ticket) + 1 if ticket in self._waiting else 0
+
+    async def run(self, function: str, *arguments: Any, ticket: object = None) -> Any:
         """Return the result of a function. Cancelling the task ends the process.
+
+        Args:
+            function: The function's name.
+            arguments: Its arguments.
+            ticket: Any object that stands for this call in `before`.
 
         Raises:
             JobError: The function raised an exception or took too long, or its process ended.
         """
-        async with self._room:
-            here, there = Pipe()
-            process = 0
-            try:
-                socket.send_fds(self._control, [b"."], [there.fileno()])
-                there.close()
-                process = await _receive(here)
-                await asyncio.to_thread(here.send, (function, arguments))
-                problem, result = await asyncio.wait_for(_receive(here), MOST_SECONDS)
-            except TimeoutError:
-                raise JobError(f"it takes more than {MOST_SECONDS} s") from None
-            except (EOFError, OSError):
-                raise JobError("its process ended") from None
-            finally:
-                if process and here.closed is False and not here.poll():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(process, signal.SIGTERM)
-                here.close()
+        ticket = ticket or object()
+        self._waiting.append(ticket)
+        try:
+            await self._room.acquire()
+        finally:
+            self._waiting.remove(ticket)
+        try:
+            return await self._run(function, arguments)
+        finally:
+            self._room.release()
+
+    async def _run(self, function: str, arguments: Sequence[Any]) -> Any:
+        here, there = Pipe()
+        process = 0
+        try:
+            socket.send_fds(self._control, [b"."], [there.fileno()])
+            there.close()
+            process = await _receive(here)
+            await asyncio.to_thread(here.send, (function, arguments))
+            problem, result = await asyncio.wait_for(_receive(here), MOST_SECONDS)
+        except TimeoutError:
+            raise JobError(f"it takes more than {MOST_SECONDS} s") from None
+        except (EOFError, OSError):
+            raise JobError("its process ended") from None
+        finally:
+            if process and here.closed is False and not here.poll():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGTERM)
+            here.close()
         if problem:
             raise JobError(problem)
         return result

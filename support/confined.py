@@ -1,4 +1,4 @@
-"""Programs that can open no files but their own, through Linux's Landlock (since Linux 5.13).
+"""Programs and processes that can open no files but their own, through Linux's Landlock (since Linux 5.13).
 
 Landlock restricts a thread and what it starts. Therefore a short-lived thread restricts itself and starts the program:
 this process stays as it is, and neither privileges nor a helper program are needed. The loader of the program still
@@ -80,6 +80,21 @@ def confined(work: Callable[[], R], program: str, environment: Mapping[str, str]
     finally:
         finished.set()
         thread.join()
+
+
+def confine_process(program: str, environment: Mapping[str, str], folder: str, readable: Sequence[str] = ()) -> None:
+    """Restrict this process for good, and what it starts, as `confined` does. It must have one thread.
+
+    Args:
+        program: The name of a program that it starts.
+        environment: The environment of the program.
+        folder: The folder of its files.
+        readable: More files and folders that it may read.
+
+    Raises:
+        NotConfinedError: The kernel has no Landlock, or it is switched off.
+    """
+    _restrict([*_software(program, environment), *readable], folder)
 
 
 def _software(program: str, environment: Mapping[str, str]) -> list[str]:

@@ -33,6 +33,7 @@ NAMES = (
     "incc-lsp",
     "incc-report",
     "incc-run",
+    "incc-web",
 )
 """The names of all commands."""
 

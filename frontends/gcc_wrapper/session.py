@@ -95,6 +95,8 @@ class Compilation(msgspec.Struct, eq=False):
     until_link: list[str] = []
     """Sources whose code is generated when they are linked."""
     until_link_why: str = ""
+    messages: list[str] = []
+    """The output of the compiler in the runs for the assembly alone."""
     unwanted: list[str] = []
     """Sources that are not `wanted`."""
     writes_stdout: bool = False
@@ -434,10 +436,12 @@ class Compilation(msgspec.Struct, eq=False):
                 if status != 0 and plugin and _has(command, plugin) and not self.failed():
                     command = _without(command, plugin)
                     status = self._run(step, command, log)
+            output = _read(log)
+            if output:
+                self.messages.append(output)
             if status != 0:
                 if self.failed():
                     return None
-                output = _read(log)
                 reason = f"no assembly from {os.path.basename(command[0])}{_first_error(output)}"
                 raise AssemblyFailure(f"{_shown(step.source)}: not analysed: {reason}", _error_line(output))
         if not step.commands and self._input is not None:

@@ -49,6 +49,8 @@ LACKING: dict[str, set[str]] = {
     "incc-run": {"-j", "--function", "--where"},
     # An editor starts it, and has settings of its own.
     "incc-lsp": JOBS - _OF_THE_MAIN_COMMAND,
+    # The page has choices of its own.
+    "incc-web": JOBS - _OF_THE_MAIN_COMMAND,
     # The sub-commands have the others.
     "incc-db": JOBS - _OF_THE_MAIN_COMMAND,
     "incc-model": JOBS - _OF_THE_MAIN_COMMAND - {"--model-path"},

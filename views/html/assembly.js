@@ -40,7 +40,8 @@ const Assembly = {
       });
       const [place, words] = source >= 0 ? kernel.sources[source] : ["", null];
       const meanings = [...remarks].map(mark => Assembly.REMARKS[mark]).join("; ");
-      return make("tr", {"data-index": index, class: `${same ? "same" : "new"} ${unknown ? "unknown" : ""}`},
+      const at = source >= 0 ? Number(/\d+$/.exec(place)[0]) : Number(line);
+      return make("tr", {"data-index": index, "data-source": at, style: `--hue: ${Math.round((at * 137.5) % 360)}`, class: `${same ? "same" : "new"} ${unknown ? "unknown" : ""}`},
         make("th", {scope: "row", class: "number"}, line),
         ...cells,
         make("td", {class: "number"}, unknown ? "X" : latency),

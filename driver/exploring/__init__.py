@@ -1,0 +1,1 @@
+"""Analyses for the page of incc-web: code that somebody types is compiled, confined, and never run."""

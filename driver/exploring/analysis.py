@@ -1,0 +1,218 @@
+"""The work for the page of incc-web, each piece in a confined process of its own (`live/jobs.py`)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from incc.core import changes
+from incc.core.analysis import KernelSettings
+from incc.driver import UsageError
+from incc.driver.cli.kinds import ONE
+from incc.driver.cores import cores_of
+from incc.driver.exploring.options import allowed_options, option_names
+from incc.driver.exploring.sandbox import check_includes, confine
+from incc.driver.pipeline import analyze_unit, in_gnu_syntax, model_notes, with_likely_regions
+from incc.driver.settings import REPORTED, CoreSettings, LimitSettings, Settings
+from incc.driver.sources import units_of
+from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
+from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME, Compiler, child_environment, find_program, programs
+from incc.frontends.isa import detect, isa
+from incc.frontends.unit import Unit
+from incc.live.web.requests import Choices, CompilerChoice, CoreChoice, Exploration, Explored, Language
+from incc.models.loading import host_cpu_name, list_models, load
+from incc.report import types as t
+from incc.report.build import build_report, unit_report
+from incc.support.confined import NotConfinedError
+from incc.support.errors import AnalysisError
+
+_NAMES: dict[Language, str] = {
+    "c": "example.c",
+    "c++": "example.cpp",
+    "fortran": "example.f90",
+    "assembly": "example.s",
+}
+
+_SCRIPTS = ("c89", "c99", "c89-gcc", "c99-gcc")
+_STANDARD = ("", "cc", "c++", "f77", "f90", "f95")
+
+MOST_MESSAGES = 64 << 10
+"""Most characters of a compiler's messages that are shown."""
+
+
+def explore(asked: Exploration, folder: str) -> Explored:
+    """Compile and analyse a source. This process is confined to the folder, which the caller makes and removes."""
+    messages: list[str] = []
+    command = ""
+    try:
+        settings = _settings(asked)
+        units, command = _units(asked, folder, messages)
+        report, notes = _report(units, settings)
+        html = _page(report, folder)
+    except AnalysisError as error:
+        return Explored(problem=str(error).partition("\n")[0], messages=_shown(messages), command=command)
+    return Explored(messages=_shown([*messages, *notes]), command=command, report=report, html=html)
+
+
+def _settings(asked: Exploration) -> Settings:
+    """Return the settings of an analysis. Raises AnalysisError."""
+    try:
+        data = ONE["data"]("data", asked.data) if asked.data else ()
+        parsed = tuple(changes.parse(text) for text in asked.changes)
+    except (UsageError, ValueError) as error:
+        raise AnalysisError(str(error)) from None
+    kernel: KernelSettings = replace(REPORTED, data=data, changes=parsed)
+    return Settings(core=CoreSettings(mcpu=asked.core), kernel=kernel, limits=LimitSettings(seconds=5))
+
+
+def _units(asked: Exploration, folder: str, messages: list[str]) -> tuple[list[Unit], str]:
+    """Return the units of a source, and the compiler's command. This process is confined then. Raises AnalysisError."""
+    environment = child_environment({"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": folder, "LC_ALL": "C.UTF-8"})
+    name = _NAMES[asked.language]
+    if asked.language == "assembly":
+        compiler = Compiler(find_program("as", environment), ["as"])
+    else:
+        if asked.compiler not in _compiler_names():
+            raise AnalysisError(f"there is no compiler {asked.compiler!r} here")
+        compiler = Compiler(find_program(asked.compiler, environment), [asked.compiler])
+    options = allowed_options(asked.options)
+    os.environ.clear()
+    os.environ.update(environment)
+    tempfile.tempdir = folder
+    try:
+        confine(compiler, environment, folder)
+    except NotConfinedError as error:
+        raise AnalysisError(f"this system cannot keep a compiler from files (Landlock: {error.strerror})") from None
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8", errors="replace") as file:
+        file.write(asked.source)
+    if asked.language == "assembly":
+        return [Unit(assembly=asked.source, assembly_file=name)], ""
+    if asked.language != "fortran":
+        check_includes(compiler, options, name, environment, folder)
+    words = (asked.compiler, *options, "-c", name)
+    problems: list[str] = []
+    units = units_of(CompilerCommand(file=name, folder=folder, words=words), problems, True, True, messages)
+    if not units:
+        raise AnalysisError(problems[0] if problems else "the compiler makes no assembly of it")
+    # What the source has in inline assembly reads no files either.
+    return [replace(unit, stored=True) for unit in units], shlex.join(words)
+
+
+def _report(units: Sequence[Unit], settings: Settings) -> tuple[t.AnalysisReport, list[str]]:
+    reports = []
+    for unit in units:
+        if unit.way == "given":
+            unit = in_gnu_syntax(unit)
+        for of_core in cores_of(settings):
+            of_core = with_likely_regions(unit, of_core) if unit.way == "given" else of_core
+            reports.append(unit_report(analyze_unit(unit, of_core)))
+    report = build_report(reports)
+    return report, model_notes(report)
+
+
+def _page(report: t.AnalysisReport, folder: str) -> str:
+    """Return the page of a report, "" if there is no loop."""
+    from incc.driver.deliver import page
+
+    os.chdir(folder)
+    return page(report) if any(unit.kernels for unit in report.units) else ""
+
+
+def _shown(messages: Sequence[str]) -> str:
+    text = "\n".join(message.rstrip("\n") for message in messages)
+    return text if len(text) <= MOST_MESSAGES else f"{text[:MOST_MESSAGES]}\n…"
+
+
+def warm_up() -> None:
+    """Load what a process would load for its first source."""
+    example = Unit(assembly=isa(detect("")).example, assembly_file="example.s", way="given")
+    settings = _settings(Exploration(source="", language="assembly", changes=("rob += 1",), data="L2"))
+    with contextlib.suppress(AnalysisError):
+        report, _ = _report([example], settings)
+        _page(report, os.getcwd())
+
+
+def compare(reports: Sequence[t.AnalysisReport], labels: Sequence[str]) -> str:
+    """Return the page that compares reports. Raises ValueError if there is nothing to compare."""
+    from incc.driver.api_compare import compare
+
+    return compare(*reports, labels=labels, assembly=True).html()
+
+
+def show(text: str) -> str:
+    """Return the page of a report in JSON. Raises InputError or ValueError."""
+    from incc.driver.completion import completed
+    from incc.driver.deliver import page
+    from incc.report.documents import read_report
+
+    os.chdir("/")
+    return page(completed(read_report(text.encode(), "the file", 1)).report)
+
+
+def choices() -> Choices:
+    """Return what the page offers: compilers in PATH, cores with a model, options."""
+    return Choices(
+        compilers=tuple(filter(None, map(_choice, _compiler_names()))),
+        cores=tuple(
+            CoreChoice(
+                name=model.name,
+                title=model.title,
+                isa=model.isa,
+                ports=tuple(model.ports),
+                rob=int(model.parameters.get("rob") or 0),
+            )
+            for model in [load(each.name) for each in sorted(list_models([]), key=lambda each: each.name)]
+        ),
+        options=tuple(option_names()),
+        host=host_cpu_name(),
+    )
+
+
+def _compiler_names() -> list[str]:
+    """Return one name for each compiler in PATH: the one with a version, if there is one."""
+    path = os.environ.get("PATH", os.defpath)
+    by_program: dict[tuple[str, bool], str] = {}
+    for name in programs(path, COMPILER_NAME.fullmatch):
+        if name in _SCRIPTS:
+            continue
+        real = os.path.realpath(shutil.which(name, path=path) or name)
+        key = real, "++" in name
+        by_program[key] = max(by_program.get(key, ""), name, key=_plainness)
+    return sorted(by_program.values(), key=_order)
+
+
+def _order(name: str) -> tuple[bool, bool, int, str]:
+    """Return a key that puts compilers for this machine first, gcc before others, and the newest first."""
+    version = re.search(r"\d+$", name)
+    return name.count("-") > 1, "clang" in name or "flang" in name, -int(version[0]) if version else 0, name
+
+
+def _plainness(name: str) -> tuple[bool, bool, int]:
+    """Return a key that is largest for the name of a compiler that says most: gcc-12 rather than cc."""
+    return name not in _STANDARD, any(map(str.isdigit, name)), -len(name)
+
+
+def _choice(name: str) -> CompilerChoice | None:
+    try:
+        done = subprocess.run([name, "--version"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    title = done.stdout.partition("\n")[0].strip()
+    if done.returncode or not title:
+        return None
+    languages: tuple[Language, ...] = ("c",)
+    if "++" in name:
+        languages = ("c++",)
+    elif any(word in name for word in ("gfortran", "flang", "ifx", "f77", "f95")):
+        languages = ("fortran",)
+    native = "" if name.startswith(("aarch64", "arm", "riscv")) else " -march=native"
+    return CompilerChoice(name=name, title=title, languages=languages, default_options=f"-O3{native}")

@@ -1,0 +1,1 @@
+"""The live page: an application for a browser on this machine, and what protects it."""

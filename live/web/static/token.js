@@ -1,0 +1,1 @@
+(()=>{var e=document.querySelector("form");e.addEventListener("submit",t=>{t.preventDefault();let o=new FormData(e).get("token"),n=location.hash;fetch(`/?token=${encodeURIComponent(o)}`,{redirect:"manual"}).then(()=>{location.replace(`/${n}`),location.reload()})});})();
