@@ -45,7 +45,8 @@ def commands(document: str) -> list[Command]:
             for command in re.split(r"^\$ ", block["text"], flags=re.MULTILINE)[1:]:
                 lines = re.match(r"(?:.*\\\n)*.*\n", command)
                 assert lines, command
-                found.append(Command(lines[0].rstrip("\n"), block["reason"] or "", command[lines.end() :]))
+                shown = command[lines.end() :].rstrip("\n")
+                found.append(Command(lines[0].rstrip("\n"), block["reason"] or "", shown and f"{shown}\n"))
     return found
 
 
