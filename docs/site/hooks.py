@@ -1,7 +1,7 @@
 """Hooks of MkDocs: pages that are made from code, and links to files outside docs.
 
 Documents link to such files (`../examples/make/Makefile`), which works in the repository. The site gets a page with the
-text of each of them, and the links lead there. CONTRIBUTING.md becomes a page like those in docs.
+text of each of them, and the links lead there. CONTRIBUTING.md and CHANGELOG.md become pages like those in docs.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ CODE = re.compile(r"`[^`]*`")
 
 ELSEWHERE = re.compile(r'<(?:script|link|img|iframe)\b[^>]* (?:src|href)="((?:https?:)?//[^"]*)"')
 
-DOCUMENTS = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+DOCUMENTS = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """The documents of the root, and the pages that stand for them."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made, and those of files that documents link to."""
     made = dict(pages())
-    made["contributing.md"] = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for document, uri in DOCUMENTS.items():
+        if not files.get_file_from_path(uri):
+            made[uri] = (ROOT / document).read_text(encoding="utf-8")
     for uri, text in made.items():
         files.append(File.generated(config, uri, content=text))
     for page in list(files.documentation_pages()):
