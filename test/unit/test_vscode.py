@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from incc.live.requests import EditorSettings
+from incc.support.version import __version__
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
@@ -53,7 +54,7 @@ def test_commands_are_those_of_the_server(package: Any) -> None:
 
 def test_the_version_is_that_of_incc(package: Any) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert (package["version"], package["license"]) == (project["version"], project["license"])
+    assert (package["version"], package["license"]) == (__version__, project["license"])
 
 
 def test_the_extension_starts_for_exactly_the_languages_of_its_key(package: Any) -> None:
