@@ -24,8 +24,9 @@ class EditorSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     """The compiler in place of the command's; with arguments if it needs any."""
     flags: tuple[str, ...] = ()
     """Flags that are added to the command."""
-    also: tuple[str, ...] = ()
-    """Other ways to compile, shown too: a compiler, flags that are added, or both, as in "clang-19 -O2"."""
+    also: tuple[str, ...] | None = None
+    """Other ways to compile, shown too: a compiler, flags that are added, or both, as in "clang-19 -O2"; None for those
+    of incc.toml."""
     where: str = ""
     """The condition of docs/filters.md that a loop must meet to be shown; empty for all loops."""
     compilation_database: str = ""

@@ -29,7 +29,7 @@ def analyse(file: EditedFile) -> Answer:
     """Compile a file and analyse its loops, or the marked regions of assembly."""
     project = project_of(file.path)
     notes: list[str] = [*project.problems]
-    also = file.settings.also or project.also
+    also = project.also if file.settings.also is None else file.settings.also
     try:
         if not project.wants(file.path):
             return Answer(notes=(f"excluded by {project.path}",))

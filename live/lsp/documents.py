@@ -54,6 +54,8 @@ class Document(msgspec.Struct, eq=False):
     lines: list[str]
     analyses: dict[str, Analysis] = {}
     """The last analysis for each way to compile it."""
+    also: tuple[str, ...] = ()
+    """The other ways to compile it, in the order of the settings."""
     task: asyncio.Task[None] | None = None
     """The analysis that is waiting or running."""
     completion: asyncio.Task[None] | None = None
@@ -87,6 +89,8 @@ class Document(msgspec.Struct, eq=False):
 class ShownLoop(msgspec.Struct, frozen=True, eq=False):
     """A loop of an analysis at its line in a document as it is now."""
 
+    uri: str
+    """The document that was analysed, which may be another one that includes this."""
     analysis: Analysis
     unit: t.UnitReport
     kernel: t.KernelReport
@@ -132,7 +136,7 @@ def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[S
     """Yield the loops of all analyses that are in a document; those at changed lines are left out."""
     file = document.real
     for other in documents:
-        for analysis in other.analyses.values():
+        for analysis in (other.analyses[also] for also in ("", *other.also) if also in other.analyses):
             lines = analysis.map_of(document)
             if lines is None:
                 continue
@@ -144,4 +148,4 @@ def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[S
                     name, number = _place(unit, kernel)
                     line = lines.now(number) if path_of(name, unit) == file else None
                     if line is not None:
-                        yield ShownLoop(analysis, unit, kernel, line, lines, file, old)
+                        yield ShownLoop(other.uri, analysis, unit, kernel, line, lines, file, old)

@@ -111,9 +111,9 @@ def _add_answers(server: InccServer) -> None:
         problems = [
             problem_lens(document.uri, each.also, each.problem)
             for each in document.analyses.values()
-            if each.problem and each.report is None
+            if each.problem and not (each.report and any(unit.kernels for unit in each.report.units))
         ]
-        return [*problems, *lenses(document.uri, ls.loops(document))]
+        return [*problems, *lenses(ls.loops(document))]
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hints(ls: InccServer, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
@@ -137,7 +137,7 @@ def _add_answers(server: InccServer) -> None:
         document = ls.documents.get(params.text_document.uri)
         if document is None:
             return []
-        return actions(document.uri, ls.loops(document), params.range.start.line, params.range.end.line)
+        return actions(ls.loops(document), params.range.start.line, params.range.end.line)
 
 
 def _add_commands(server: InccServer) -> None:
@@ -159,7 +159,7 @@ def _add_commands(server: InccServer) -> None:
 def _add_switches(server: InccServer) -> None:
     @server.command(ALSO)
     async def also_show(ls: InccServer, *entries: str) -> list[str]:
-        now = list(ls.switched.get("also") or ls.settings.also)
+        now = ls.all_also()
         if not entries:
             choices = [*now, *(name for name in await ls.jobs.run("compilers") if name not in now)]
             entries = tuple(filter(None, [await ls.choose("also show (again: no longer)", choices)]))

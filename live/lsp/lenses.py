@@ -15,7 +15,7 @@ MOST_ON_LINE = 3
 REPORT = "incc.report"
 
 
-def lenses(uri: str, loops: Iterable[ShownLoop]) -> Iterator[lsp.CodeLens]:
+def lenses(loops: Iterable[ShownLoop]) -> Iterator[lsp.CodeLens]:
     """Yield the lenses of a document: for each loop, core and way to compile that is not part of another loop."""
     mains = [loop for loop in loops if not loop.kernel.role.of]
     several = len({loop.unit.model.name for loop in mains}) > 1
@@ -26,12 +26,11 @@ def lenses(uri: str, loops: Iterable[ShownLoop]) -> Iterator[lsp.CodeLens]:
             for loop in copies[:MOST_ON_LINE]:
                 name = loop.kernel.overview.function if len(copies) > 1 else ""
                 parts = [also, loop.unit.model.name if several else "", name]
-                yield _lens(
-                    uri, line, _labelled(parts, title(loop)), (also, loop.unit.model.name, loop.kernel.kernel_id)
-                )
+                of = (also, loop.unit.model.name, loop.kernel.kernel_id)
+                yield _lens(loop.uri, line, _labelled(parts, title(loop)), of)
             left = len(copies) - MOST_ON_LINE
             if left > 0:
-                yield _lens(uri, line, _labelled([also], f"{left} more loops from this line"), (also,))
+                yield _lens(copies[0].uri, line, _labelled([also], f"{left} more loops from this line"), (also,))
 
 
 def title(loop: ShownLoop) -> str:

@@ -95,27 +95,35 @@ class InccServer(LanguageServer):
         document.cancel()
         document.task = asyncio.create_task(self._analyse(document, pause))
 
+    def all_also(self) -> list[str]:
+        """Return the other ways to compile that are shown of any document."""
+        common = self.switched.get("also", self.settings.also) or ()
+        return [*dict.fromkeys([*common, *(also for document in self.documents.values() for also in document.also)])]
+
     def analyse_all(self) -> None:
         """Analyse all documents again."""
         for document in self.documents.values():
             self.schedule(document)
 
-    def edited_file(self, document: Document, also: str = "", added: Sequence[str] = ()) -> EditedFile:
-        """Return a document as a request for an analysis has it."""
-        text = "".join(document.lines)
+    def edited_file(
+        self, document: Document, lines: Sequence[str], also: str = "", added: Sequence[str] = ()
+    ) -> EditedFile:
+        """Return a document with these lines as a request for an analysis has it."""
+        text = "".join(lines)
         settings = self.settings_of(document.path)
         return EditedFile(path=document.path, text=text, settings=settings, also=also, added=tuple(added))
 
     async def _analyse(self, document: Document, pause: float) -> None:
         await asyncio.sleep(pause)
         texts = self._texts(document)
-        answer = await self._ask(self.edited_file(document))
+        answer = await self._ask(self.edited_file(document, document.lines))
+        document.also = answer.also
         self._take(document, "", answer, texts)
         for also in [also for also in document.analyses if also and also not in answer.also]:
             del document.analyses[also]
 
         async def analyse_also(also: str) -> None:
-            self._take(document, also, await self._ask(self.edited_file(document, also)), texts)
+            self._take(document, also, await self._ask(self.edited_file(document, document.lines, also)), texts)
 
         await asyncio.gather(*map(analyse_also, answer.also))
         document.completion = asyncio.create_task(self._complete(document))
@@ -140,7 +148,7 @@ class InccServer(LanguageServer):
         try:
             answer: Answer = await self.jobs.run("analyse", file)
         except JobError as error:
-            return Answer(problem=f"{os.path.basename(file.path)}: {error}", also=file.settings.also)
+            return Answer(problem=f"{os.path.basename(file.path)}: {error}", also=file.settings.also or ())
         return answer
 
     def _take(self, document: Document, also: str, answer: Answer, texts: dict[str, list[str]]) -> None:
@@ -210,7 +218,9 @@ class InccServer(LanguageServer):
         if document is None or analysis is None or analysis.report is None:
             self.show("there is no analysis to compare with", lsp.MessageType.Warning)
             return None
-        request = TrialRequest(file=self.edited_file(document, added=flags), report=analysis.report)
+        # What an edit has changed since is not taken for what the flags do.
+        file = self.edited_file(document, analysis.texts[document.real], added=flags)
+        request = TrialRequest(file=file, report=analysis.report)
         try:
             answer: TrialAnswer = await self.jobs.run("try_flags", request)
         except JobError as error:
@@ -235,11 +245,11 @@ class InccServer(LanguageServer):
         ids = (
             [(unit.model.name, kernel.kernel_id) for unit in report.units for kernel in unit.kernels] if report else []
         )
-        if document is None or report is None or not ids:
+        if document is None or analysis is None or report is None or not ids:
             self.show("there is no report on this document", lsp.MessageType.Warning)
             return ""
         try:
-            text = await self.jobs.run("page", self.edited_file(document), report)
+            text = await self.jobs.run("page", self.edited_file(document, analysis.texts[document.real]), report)
         except JobError as error:
             self.show(str(error), lsp.MessageType.Error)
             return ""
