@@ -77,7 +77,8 @@ class Jobs:
             there.close()
             process = await _receive(here)
             await asyncio.to_thread(here.send, (function, arguments))
-            problem, result = await asyncio.wait_for(_receive(here), MOST_SECONDS)
+            async with asyncio.timeout(MOST_SECONDS):  # wait_for may lose a cancellation
+                problem, result = await _receive(here)
         except TimeoutError:
             raise JobError(f"it takes more than {MOST_SECONDS} s") from None
         except (EOFError, OSError):
