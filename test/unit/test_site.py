@@ -15,7 +15,7 @@ PARTS = ("h1", "h2", "h3", "h4", "p", "li", "pre", "table", "blockquote", "a", "
 
 
 class Parts(HTMLParser):
-    """The parts of a page, and the text in each, without blanks."""
+    """The parts of a page, and the text in each, without blanks except in code."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Parts(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         for _, texts in self.open:
-            texts.append("".join(data.split()))
+            texts.append(data)
 
     def handle_endtag(self, tag: str) -> None:
         if tag in PARTS:
@@ -37,7 +37,8 @@ class Parts(HTMLParser):
             assert opened == tag
             # An item's text is a paragraph in lists with blank lines, whose rules differ.
             if tag != "p" or all(outer != "li" for outer, _ in self.open):
-                self.parts[f"{tag}: {''.join(texts)}"] += 1
+                text = "".join(texts)
+                self.parts[f"{tag}: {text.strip() if tag == 'pre' else ''.join(text.split())}"] += 1
 
 
 @pytest.fixture(scope="module")
