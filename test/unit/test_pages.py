@@ -1,4 +1,4 @@
-"""The commands of the tutorial, the how-tos and the explanations print what these pages show."""
+"""The commands of README, the tutorial, the how-tos and the explanations print what these pages show."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from test.unit.document_commands import Command, commands, pattern, run
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = {"tutorial": 80, "how-to": 100, "explanation": 100}
-"""The width of the terminal that the pages of each folder show."""
-PAGES = [page for folder in COLUMNS for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
+"""The width of the terminal that the pages of each folder show; README shows one of 100."""
+PAGES = [ROOT / "README.md"] + [page for folder in COLUMNS for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
 COMPILERS = {"gcc": "12.2", "cc": "12.2", "clang-19": "19.1", "aarch64-linux-gnu-gcc": "12.2"}
 """The versions of the compilers that the pages were written with. Others make other code."""
 PROGRAMS = ("git", "make", "gcov")
@@ -42,10 +42,10 @@ def test_commands_print_what_pages_show(page: Path, tmp_path: Path) -> None:
     to_run = [command for command in of_page(page) if not command.reason]
     if lacking := missing("\n".join(command.text for command in to_run)):
         pytest.skip(f"no {lacking}")
-    folder = page.parent.name
-    if folder == "tutorial":
+    if page.parent.name not in ("how-to", "explanation"):
         shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    for command, printed in zip(to_run, run(to_run, tmp_path, COLUMNS[folder]), strict=True):
+    columns = COLUMNS.get(page.parent.name, 100)
+    for command, printed in zip(to_run, run(to_run, tmp_path, columns), strict=True):
         assert re.fullmatch(pattern(command.shown), printed), f"$ {command.text}\n{printed}"
 
 
