@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from incc.driver.cli.command import NAMES, Command, names
+from incc.driver.cli.usage import command_of
 from incc.models import loading
 from incc.support.version import __version__
 
@@ -72,3 +74,44 @@ def test_files_of_the_project_that_documents_name_exist(path: Path) -> None:
         if re.fullmatch(r"\w+\.py", name) and name not in FILES:
             missing.append(name)
     assert missing == []
+
+
+def shown_options(text: str) -> set[tuple[str, str]]:
+    """Return the commands in code, each with an option that it is shown with."""
+    lines = re.findall(r"`(incc[^`\n]*)`|^(?:    |\$ )(.*)", text, re.MULTILINE)
+    calls = [
+        call
+        for line in lines
+        for call in re.findall(r"\b(incc(?:-[a-z]+)?)(?= )(.*?)(?=$|[;&|#] | -- )", "".join(line))
+    ]
+    return {(name, option) for name, rest in calls for option in re.findall(r"(?<!\S)(--[a-z][\w-]*)", rest)}
+
+
+def options_of(command: Command) -> set[str]:
+    own = {name for group in command.all_groups() for option in group.options for name in names(option, command.name)}
+    return own.union(*map(options_of, command.commands))
+
+
+OPTIONS = {name: options_of(command_of(name)) for name in NAMES}
+FORMER = {("incc-bench", "--kernel"), ("incc-scan", "--output")}
+"""The former spellings that options.md mentions."""
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_options_that_documents_show_exist(path: Path) -> None:
+    """The other options of `incc` are the compiler's."""
+    shown = shown_options(path.read_text(encoding="utf-8"))
+    wrong = [
+        (name, option)
+        for name, option in sorted(shown - FORMER)
+        if option not in OPTIONS[name] and (name != "incc" or option.startswith(("--analyze", "--incc", "--emit")))
+    ]
+    assert wrong == []
+
+
+def test_options_in_documents_are_found() -> None:
+    assert shown_options("`incc-scan --top=3 x`") == {("incc-scan", "--top")}
+    assert shown_options("    $ cd x && incc-diff --run gcc --flags=-O2 -- --other\n") == {
+        ("incc-diff", "--run"),
+        ("incc-diff", "--flags"),
+    }
