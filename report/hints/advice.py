@@ -245,7 +245,7 @@ def _vectorise(build: CompilerCall) -> list[str]:
 def read_build(unit: Unit, native: bool = False, code_isa: str = "") -> CompilerCall:
     """Return the build of a unit, whose code has this instruction set; `native` if the analysis is for the host."""
     family = _family(unit.compiler, unit.compiler_version)
-    if family == ANY:
+    if family == ANY or (unit.way == "given" and not unit.source):  # the compiler has only assembled it
         return CompilerCall(isa=code_isa)
     digits = "".join(c if c.isdecimal() else " " for c in unit.compiler_version).split()
     source = unit.source.rpartition(".")[2].lower()
