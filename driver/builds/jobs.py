@@ -424,6 +424,7 @@ _reported_projects: set[str] = set()
 
 def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
     """Return the unit to analyse, and the path of its file. Raises AnalysisError."""
+    from incc.frontends.asm.preprocessed import as_in_source
     from incc.frontends.gcc_wrapper.assembly import target_cpu
     from incc.frontends.unit import Unit
 
@@ -444,6 +445,8 @@ def _made(job: Job, unit: JobUnit) -> tuple[Unit, str]:
     given = unit.way == "given"
     if given:
         name = shown
+        if unit.proper:  # a compiler that has preprocessed it
+            text = as_in_source(text, os.path.join(job.folder, unit.source))
     elif unit.way == "object":
         name = unit.output or unit.file
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from codecs import BOM_UTF8
 
@@ -23,15 +22,15 @@ def edited_units(
     """Return the units of a command with a text in place of the source at `path`. Failures go to `problems`.
 
     The text is compiled from a temporary folder. A line marker gives it the name of the file, for line information,
-    messages and `__FILE__`, and headers are searched for in the folder of the file. This process then reads the text
-    where it would read the file.
+    messages and `__FILE__`, and headers are searched for in the folder of the file. Assembly has no marker, since its
+    units have the lines of the copy. This process then reads the text where it would read the file.
     """
     saved = saved_bytes(path)
     data = encoded(text, saved)
     command = replace(command, words=(*command.words[:1], *expanded(command.words[1:], command.folder)))
     if data == saved:
         return [
-            _located(unit)
+            unit
             for unit in units_of(command, problems, True, variables)
             if _is(unit.source or unit.assembly_file, command, path)
         ]
@@ -43,7 +42,7 @@ def edited_units(
     with tempfile.TemporaryDirectory(prefix=f"incc-{os.getpid()}-edited-") as folder:
         copy = os.path.join(folder, os.path.basename(path))
         with open(copy, "wb") as file:
-            if not path.endswith(PREPROCESSED):  # there, it would be a comment
+            if not path.endswith(PREPROCESSED):
                 file.write(os.fsencode(f'# 1 "{_quoted(name)}"\n'))
             file.write(data.removeprefix(BOM_UTF8))
         words = tuple(copy if word == name else word for word in command.words)
@@ -51,10 +50,9 @@ def edited_units(
         edited = replace(command, file=name, words=(words[0], search, os.path.dirname(path), *words[1:]))
         units = units_of(edited, problems, True, variables)
         problems[:] = [problem.replace(copy, name).replace(f"{name}: {name}:", f"{name}:") for problem in problems]
-        units = [
+        return [
             replace(
                 unit,
-                assembly=unit.assembly if unit.source else unit.assembly.replace(_quoted(copy), _quoted(name)),
                 source=name if unit.source else "",
                 assembly_file=unit.assembly_file if unit.source else name,
                 command=command.words,
@@ -63,7 +61,6 @@ def edited_units(
             for unit in units
             if copy in (unit.source, unit.assembly_file)
         ]
-        return [*map(_located, units)]
 
 
 def encoded(text: str, before: bytes) -> bytes:
@@ -77,30 +74,6 @@ def encoded(text: str, before: bytes) -> bytes:
         return text.encode("latin-1", "replace")
     mark = BOM_UTF8 if before.startswith(BOM_UTF8) else b""
     return mark + text.encode("utf-8", "surrogatepass")
-
-
-_MARKER = re.compile(r'# (\d+) "((?:[^"\\]|\\.)*)"')
-"""A line marker of the preprocessor."""
-
-
-def _located(unit: Unit) -> Unit:
-    """Return a unit with the places in the source as assemblers note them, if it is preprocessed assembly."""
-    if unit.source:
-        return unit
-    files: dict[str, int] = {}
-    lines: list[str] = []
-    file, number = 0, 0
-    for line in unit.assembly.split("\n"):
-        if marker := _MARKER.match(line):
-            number, name = int(marker[1]), marker[2]
-            file = files.setdefault(name, len(files) + 1)
-            lines.append(f'.file {file} "{name}"')
-        else:
-            if file and line.strip():
-                lines.append(f".loc {file} {number}")
-            lines.append(line)
-            number += 1
-    return replace(unit, assembly="\n".join(lines), source=unit.assembly_file)
 
 
 def _quoted(name: str) -> str:

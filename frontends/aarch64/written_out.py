@@ -56,6 +56,10 @@ class _Writer:
         written = []
         at = 0
         while at < len(lines):
+            if ";" in lines[at] and (several := self._several(lines[at])) is not None:
+                written.append(several)
+                at += 1
+                continue
             end = end_of_block(lines, at) if OPENS.match(lines[at]) else at
             if end == at:
                 written.append(self._line(lines[at]))
@@ -63,6 +67,15 @@ class _Writer:
                 written += self._block(lines[at : end + 1])
             at = end + 1
         return written
+
+    def _several(self, line: str) -> str | None:
+        """Return a line with several statements; None if none of them defines a name or is part of a block."""
+        code = _uncommented(line)
+        pieces = code.split(";")
+        if len(pieces) == 1 or not any(p.match(piece) for p in (OPENS, _SET, _REGISTER) for piece in pieces):
+            return None
+        written = "; ".join(text for piece in self.lines(pieces) if (text := piece.strip()))
+        return written + line[len(code) :]
 
     def _block(self, block: Sequence[str]) -> list[str]:
         """Return the lines of a macro's definition or of a repetition."""

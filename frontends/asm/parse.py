@@ -136,7 +136,7 @@ class _Parser:
         self._dialects_of = syntax.dialects
         self._comment_sign, self._other_sign = syntax.comments[0], syntax.comments[-1]
         self._line_comments = syntax.line_comments
-        self._stop = "|".join((_STOP, *syntax.comments))
+        self._comments = syntax.comments
         self._watches_markers = "OSACA-" in text or "LLVM-MCA-" in text
         self._watches_remarks = bool(syntax.line_remarks) and all(sign in text for sign in syntax.line_remarks)
 
@@ -197,7 +197,7 @@ class _Parser:
     def _read(self, text: str) -> None:
         pieces: Sequence[str]
         comments: list[str] | None
-        special = re.compile(f"{self._stop}|^[{self._line_comments}]").search
+        special = re.compile(f"{_stops(self._comments)}|^[{self._line_comments}]").search
         for line, raw in enumerate(text.split("\n"), 1):
             self._line = line
             if self._debug_from and self._is_debug(raw):
@@ -256,7 +256,7 @@ class _Parser:
         ):
             if line[0] == "#" and not self._in_comment:
                 return self._comment_line(line[1:])
-            pieces, comments, self._in_comment = _split(line, self._in_comment, self._stop)
+            pieces, comments, self._in_comment = split_line(line, self._in_comment, self._comments)
             return pieces, comments
         if line[0] in self._line_comments:
             return self._comment_line(line.lstrip("/") if line[0] == "/" else line[1:])
@@ -447,9 +447,19 @@ _HANDLERS: dict[str, Callable[[_Parser, str, str], None]] = {
 """The directives that change how the following lines are read; others are only statements."""
 
 
-def _split(s: str, in_comment: bool, stop_pattern: str) -> tuple[list[str], list[str], bool]:
-    """Return the statements and comments of a line with strings or block comments, and True if a comment stays open."""
-    stop = re.compile(stop_pattern).search
+def _stops(comments: Sequence[str]) -> str:
+    return "|".join((_STOP, *comments))
+
+
+def split_line(s: str, in_comment: bool, signs: Sequence[str]) -> tuple[list[str], list[str], bool]:
+    """Return the statements and comments of a line with strings or block comments, and True if a comment stays open.
+
+    Args:
+        s: The line.
+        in_comment: A block comment is open before it.
+        signs: The signs that begin a comment.
+    """
+    stop = re.compile(_stops(signs)).search
     pieces: list[str] = []
     comments: list[str] = []
     current = ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from incc.frontends.asm.preprocessed import as_in_source
 from incc.frontends.gcc_wrapper.assembly import AssemblyPlan, Run, make_plan, reads_stdin
 from incc.frontends.gcc_wrapper.children import Children
 from incc.frontends.gcc_wrapper.compiler import Compiler, CompilerError
@@ -447,9 +448,11 @@ class Compilation(msgspec.Struct, eq=False):
         if not step.commands and self._input is not None:
             return self._input.decode("utf-8", "surrogateescape")
         try:
-            return _read(os.path.join(self.folder, step.output))
+            text = _read(os.path.join(self.folder, step.output))
         except OSError as error:
             raise AssemblyFailure(f"{_shown(step.source)}: not analysed: {error.strerror}") from error
+        is_preprocessed = step.commands and not step.generated
+        return as_in_source(text, os.path.join(self.folder, step.source)) if is_preprocessed else text
 
 
 def _has(command: tuple[str, ...], words: tuple[str, ...]) -> bool:

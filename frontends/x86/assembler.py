@@ -167,6 +167,8 @@ class _Dropping:
 
     def kept(self, line: str) -> str:
         """Return a line as it is to be assembled, "" if it is left out."""
+        if ";" in line and "'" not in line and "/*" not in line and len(pieces := _pieces(line)) > 1:
+            return ";".join([self.kept(piece) for piece in pieces])
         stripped = line.lstrip()
         dropping = self._section == "dropped"
         if stripped[:1] != ".":

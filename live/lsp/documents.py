@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from incc.live.lsp.lines import LineMap
-from incc.live.requests import PREPROCESSED
 
 if TYPE_CHECKING:
     from incc.live.requests import Answer, TrialAnswer
@@ -124,9 +123,6 @@ def _place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
     """Return the file and line to show a loop at: in assembly that was written, those of its first instruction."""
     if not unit.source:  # it may have been compiled from another file, which is not open here
         return unit.assembly_file, kernel.first_line
-    first = kernel.instructions[0].source if kernel.instructions else None
-    if first and unit.source.endswith(PREPROCESSED):
-        return first.file, first.line
     from incc.views.exchange.diagnostics import place
 
     return place(unit, kernel)[:2]

@@ -279,7 +279,7 @@ def test_assembly_that_is_preprocessed_has_the_lines_of_the_file(tmp_path: Path,
     (tmp_path / "add.S").write_text(ASSEMBLY)
     for text, loop in ((ASSEMBLY, 5), (f"\n# a comment\n{ASSEMBLY}", 7)):
         (unit,) = compiled(tmp_path / "add.S", [compiler, "-c", "add.S"], text)
-        assert unit.source == "add.S"
+        assert (unit.source, unit.assembly_file) == ("", "add.S")
         file = EditedFile(path=str(tmp_path / "add.S"), text=text, settings=EditorSettings(cores=("skylake",)))
         answer = analyse(file)
         assert answer.report is not None, answer.problem
