@@ -209,7 +209,7 @@ def make_app(jobs: Jobs, token: str, hosts: Iterable[str]) -> Guard:
         Route("/report/{name}", page.report),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    guard = Guard(Starlette(routes=routes), hosts, token, open_paths=("/", "/static/token.css"))
+    guard = Guard(Starlette(routes=routes), hosts, token, open_paths=("/", "/static/live.css", "/static/token.js"))
     return guard
 
 

@@ -114,14 +114,19 @@ def ask(page: str, folder: Path, steps: str, table: str, *, at: str = "", librar
     return json.loads(dom.found)
 
 
-def faults(page: str, folder: Path, at: str, dark: bool, before: str = "") -> Any:
-    """The faults of accessibility that axe-core finds, after steps `before`: rules, with where they are broken."""
+def axe_core() -> str:
+    """The script of axe-core. Skips without it."""
     axe = next(filter(os.path.isfile, (os.environ.get("AXE_CORE", ""), *AXE)), None)
     if not axe:
         pytest.skip("no axe-core")
+    return Path(axe).read_text(encoding="utf-8")
+
+
+def faults(page: str, folder: Path, at: str, dark: bool, before: str = "") -> Any:
+    """The faults of accessibility that axe-core finds, after steps `before`: rules, with where they are broken."""
+    library = axe_core()
     steps = """
       const found = await axe.run(document, {resultTypes: ["violations"]});
       return found.violations.map(v => [v.id, v.nodes.slice(0, 3).map(node => node.target + node.failureSummary)]);
     """
-    library = Path(axe).read_text(encoding="utf-8")
     return ask(page, folder, before + steps, "none", at=at, library=library, dark=dark)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
 from web_client import TRIAD, Server, running
 
 MANY = 50

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from web_client import TRIAD, Server, running
 
 from incc.driver.exploring.options import allowed_options, is_allowed
 from incc.support.errors import AnalysisError
+from web_client import TRIAD, Server, running
 
 SECRET = "cae0b5b4-secret"
 

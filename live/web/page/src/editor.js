@@ -101,7 +101,7 @@ export function makeEditor(parent, {changed, pointed, chosen}) {
         highlightSelectionMatches(), syntaxHighlighting(style), language.of(cpp()), marks,
         // Tab leaves the editor, as a keyboard needs it.
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
-        EditorView.contentAttributes.of({"aria-label": "Source"}),
+        EditorView.contentAttributes.of({"aria-label": "Source", tabindex: "0"}),
         EditorView.updateListener.of(update => {
           if (update.docChanged) changed(update.state.doc.toString());
           const line = update.state.doc.lineAt(update.state.selection.main.head).number;
