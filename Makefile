@@ -4,6 +4,7 @@
 # make lint       ruff, radon, mypy, codespell, import-linter, clang-format, and the site of the documents
 # make docs       build/site: the documents as a site, with pages made from the code; warnings are errors
 # make describe   tables in docs/models.md and model.schema.json, from models/schema/parameters.py
+# make page       live/web/page: lint, test and build the scripts of incc-web's page (needs npm)
 # make editors    editors/vscode: lint, test and pack the extension into build (needs npm)
 # make pictures   docs/pictures/*.png, from reports of examples/ in headless Chromium
 # make sanitize   the core's tests, the front's and the fuzzer under AddressSanitizer and UBSan (needs gcc's libasan)
@@ -34,7 +35,7 @@ IN_VENV := MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 WERROR := OFF
 check check-all lint dev golden: WERROR := ON
 
-.PHONY: demo check check-all explore lint docs dev core-test sanitize clean describe golden format pictures editors dist
+.PHONY: demo check check-all explore lint docs dev core-test sanitize clean describe golden format pictures editors dist page
 .DEFAULT_GOAL := demo
 # Steps share .venv and the build folder, and what they run uses all CPUs by itself.
 .NOTPARALLEL:
@@ -166,6 +167,9 @@ describe: dev
 editors:
 	@mkdir -p build
 	cd editors/vscode && npm ci --silent && npm run lint && npm test && npm pack --pack-destination=../../build
+
+page:
+	cd live/web/page && npm ci --silent && npm run lint && npm test && npm run build
 
 pictures: $(VENV)/.installed
 	$(IN_VENV) $(BIN)/python docs/pictures.py

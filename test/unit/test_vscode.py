@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 import tarfile
 import tomllib
 from pathlib import Path
@@ -16,11 +15,10 @@ import pytest
 
 from incc.live.requests import EditorSettings
 from incc.support.version import __version__
+from npm_packages import check, installed
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
-UNREACHABLE = r"code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ENOTCACHED|E5\d\d)"
-"""Errors of npm if it cannot reach its registry."""
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +65,11 @@ def test_the_extension_starts_for_exactly_the_languages_of_its_key(package: Any)
 
 @pytest.mark.long
 def test_lint_tests_and_package(tmp_path: Path) -> None:
-    if not shutil.which("npm"):
-        pytest.skip("no npm")
     copy = tmp_path / "editors" / "vscode"
-    shutil.copytree(EXTENSION, copy, ignore=shutil.ignore_patterns("node_modules"))
     shutil.copy(ROOT / "LICENSE", tmp_path)
-
-    def npm(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["npm", *words], cwd=copy, capture_output=True, text=True, timeout=240)
-
-    installed = npm("ci", "--no-audit", "--no-fund", "--fetch-retries=1")
-    if found := re.search(UNREACHABLE, installed.stderr):
-        pytest.skip(f"no npm registry ({found[1]})")
-    for done in installed, npm("run", "lint"), npm("test"), npm("pack"):
-        assert done.returncode == 0, done.stdout + done.stderr
+    installed(EXTENSION, copy)
+    for words in (("run", "lint"), ("test",), ("pack",)):
+        check(copy, *words)
     with tarfile.open(next(copy.glob("incc-*.tgz"))) as packed:
         names = set(packed.getnames())
     library = "package/node_modules/vscode-languageclient/package.json"

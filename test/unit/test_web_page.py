@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from browser import axe_core
+from npm_packages import check, installed
 from web_client import Server, running
 
 pytest.importorskip("selenium")
@@ -25,6 +26,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 pytestmark = pytest.mark.long
 
 PATIENCE = 60
+WEB = Path(__file__).parents[2] / "live" / "web"
 SUM = "double sum(const double *a, long n) { double s = 0; for (long i = 0; i < n; i++) s += a[i]; return s; }"
 
 
@@ -104,6 +106,15 @@ def open_page(server: Server) -> Iterator[Callable[..., Page]]:
     yield make
     for page in pages:
         page.driver.quit()
+
+
+def test_the_scripts_are_those_of_their_sources(tmp_path: Path) -> None:
+    copy = tmp_path / "page"
+    installed(WEB / "page", copy)
+    for words in (("run", "lint"), ("test",), ("run", "build")):
+        check(copy, *words)
+    for name in ("page.js", "token.js"):
+        assert (tmp_path / "static" / name).read_bytes() == (WEB / "static" / name).read_bytes(), "run `make page`"
 
 
 def test_a_new_user_s_way_to_a_shared_link(open_page: Callable[..., Page], server: Server) -> None:

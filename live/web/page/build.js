@@ -1,4 +1,4 @@
-// Writes the scripts and styles of the page, which are part of the package: npm ci && npm run build
+// Writes the scripts and styles of the page, which are part of the package: make page
 import {build} from "esbuild";
 
 await build({
