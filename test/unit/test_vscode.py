@@ -27,13 +27,14 @@ def package() -> Any:
 
 
 def test_settings_are_those_of_the_server(package: Any) -> None:
-    kinds = {"array": list, "string": str, "boolean": bool}
+    kinds = {"array": list, "string": str, "boolean": bool, "null": type(None)}
     properties = dict(package["contributes"]["configuration"]["properties"])
     assert properties.pop("incc.path")["default"] == "incc-lsp"
     defaults = json.loads(msgspec.json.encode(EditorSettings()))
     assert {name.removeprefix("incc."): each["default"] for name, each in properties.items()} == defaults
     for each in properties.values():
-        assert isinstance(each["default"], kinds[each["type"]])
+        types = each["type"] if isinstance(each["type"], list) else [each["type"]]
+        assert isinstance(each["default"], tuple(kinds[name] for name in types))
 
 
 def test_commands_are_those_of_the_server(package: Any) -> None:
