@@ -20,7 +20,7 @@ import msgspec
 
 from incc.frontends.isa import DecodeError
 from incc.support.confined import NotConfinedError, confined
-from incc.support.signals import tied
+from incc.support.signals import temporary_places, tied
 
 
 class AssemblerError(DecodeError):
@@ -49,11 +49,16 @@ _CANNOT_LOAD = 127
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    parent = os.environ.get("TMPDIR") or "/tmp"
-    try:
-        return tempfile.TemporaryDirectory(prefix=f"incc-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise AssemblerError(f"cannot write to the temporary folder {parent}: {error.strerror}") from None
+    """Create a folder for the files of an assembler. Raises AssemblerError if there is no place for one."""
+    prefix = f"incc-{os.getpid()}-"
+    failures: list[str] = []
+    for parent in temporary_places(os.environ):
+        try:
+            folder = os.path.abspath(parent)
+            return tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True)
+        except OSError as error:
+            failures.append(f"{parent}: {error.strerror}")
+    raise AssemblerError(f"no folder for temporary files; set TMPDIR to one ({', '.join(failures)})")
 
 
 def disk_full(folder: str) -> LimitError:
@@ -75,8 +80,8 @@ _MOST_DESCRIPTORS = 1024
 def _descriptors() -> Iterable[int]:
     """Return the numbers that open files may have."""
     try:
-        return [int(name) for name in os.listdir("/dev/fd")]
-    except OSError:  # this process is confined itself
+        return [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:  # this process is confined itself, or a sandbox has no /proc
         return range(_MOST_DESCRIPTORS)
 
 

@@ -9,6 +9,7 @@ Source: Linux, Documentation/userspace-api/landlock.rst, and include/uapi/linux/
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import struct
@@ -71,7 +72,10 @@ def confined(work: Callable[[], R], program: str, environment: Mapping[str, str]
         finished.wait()
 
     thread = threading.Thread(target=run, name="incc-confined", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # the limit of threads
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from None
     try:
         started.wait()
         if errors:

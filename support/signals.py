@@ -14,7 +14,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import NoReturn
 
@@ -26,6 +26,14 @@ unfinished: set[str] = set()
 
 received: list[int] = []
 """Signals that `interruptible` has turned into exceptions."""
+
+
+def temporary_places(environment: Mapping[str, str]) -> list[str]:
+    """Return the folders for temporary files: the first in which files can be created is used.
+
+    Sandboxes may have none but the working directory.
+    """
+    return list(dict.fromkeys((environment.get("TMPDIR") or "/tmp", "/tmp", "/var/tmp", "/dev/shm", os.curdir)))
 
 
 def stopping() -> list[signal.Signals]:
@@ -148,7 +156,7 @@ def _remove_files(processes: Sequence[int]) -> None:
             os.unlink(file)
     # session.py and assembler.py name the folders.
     names = tuple(f"incc-{process}-" for process in processes)
-    for place in dict.fromkeys((os.environ.get("TMPDIR") or "/tmp", "/tmp")):
+    for place in temporary_places(os.environ):
         with contextlib.suppress(OSError):
             # Others may make links and folders of such names there.
             for entry in os.scandir(place):

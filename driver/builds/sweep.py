@@ -13,6 +13,8 @@ import stat
 import time
 from collections.abc import Mapping
 
+from incc.support.signals import temporary_places
+
 OLD = 24 * 3600
 """Smallest age of files to remove, in seconds."""
 
@@ -35,7 +37,7 @@ def is_alive(process: int) -> bool:
 
 def sweep_scratch(environment: Mapping[str, str], process: int = 0) -> None:
     """Remove abandoned temporary folders: of a child that this process has waited for, or of any process."""
-    for place in dict.fromkeys((environment.get("TMPDIR") or "/tmp", "/tmp")):
+    for place in temporary_places(environment):
         _sweep(place, _SCRATCH, folders=True, child=process)
 
 

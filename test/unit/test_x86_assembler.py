@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from incc.frontends import assembling
 from incc.frontends.assembling import AssemblerError, LimitError
 from incc.frontends.kernel import Refused, Relocation
 from incc.frontends.x86 import assembler
@@ -326,9 +327,31 @@ def test_temporary_files_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(AssemblerError):
         assemble("nop\n", [1], ["/no/such/as"])
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
-    with pytest.raises(AssemblerError, match="cannot write to the temporary folder"):
+
+
+def _only_places(monkeypatch: pytest.MonkeyPatch, *places: str) -> None:
+    monkeypatch.setattr(assembling, "temporary_places", lambda environment: places)
+
+
+def test_the_next_place_for_temporary_files_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _only_places(monkeypatch, str(tmp_path / "missing"), ".")
+    assert assemble("nop\n", [1]).statements[1][0].code == b"\x90"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_place_for_temporary_files_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _only_places(monkeypatch, str(tmp_path / "missing"), str(tmp_path / "gone"))
+    with pytest.raises(AssemblerError, match=r"no folder for temporary files; set TMPDIR to one .*gone: No such"):
         assemble("nop\n", [1])
+
+
+def test_open_files_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_folder(place: str) -> list[str]:
+        raise FileNotFoundError(place)
+
+    monkeypatch.setattr(os, "listdir", no_folder)
+    assert assemble("nop\n", [1]).statements[1][0].code == b"\x90"
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the compiler must make x86-64 code")
