@@ -245,8 +245,8 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = (), co
         mcpu: The name of a core or model, "native" or "".
         command_cpu: The target of the compiler's command, used if `mcpu` is "".
         model_path: Folders and files of models that are searched first.
-        code_isa: The instruction set of the code, "" if it is unknown. If no core is named, and the host is of another
-            one, the model is the default for the code.
+        code_isa: The instruction set of the code, "" if it is unknown. "generic" is another core on each. If no core
+            is named, and the host is of another one, the model is the default for the code.
 
     Raises:
         AnalysisError: There is no model of this name, or it is invalid.
@@ -261,7 +261,7 @@ def choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str] = (), co
 
 def _choose_model(mcpu: str, command_cpu: str, model_path: Sequence[str], code_isa: str) -> ChosenModel:
     if mcpu and mcpu != "native":
-        cpu = find_cpu(mcpu, model_path, levels=True)
+        cpu = find_cpu(mcpu, model_path, levels=True, isa=code_isa)
         model = load(cpu.model or mcpu, model_path)
         return ChosenModel(model, f"-mcpu={mcpu}{_nearest(cpu)}", _substitute_note(mcpu, cpu))
     instead = note = ""
@@ -712,8 +712,8 @@ def model_of(unit: Unit, settings: Settings, code_isa: str = "") -> ChosenModel:
     # Measurements are compared with the host, whatever the target of the code is.
     target = "" if settings.report.measure else unit.cpu
     mcpu = settings.core.mcpu or ("native" if settings.report.measure else "")
-    if not mcpu and not code_isa and unit.assembly:
-        code_isa = detect(unit.assembly)
+    if mcpu.partition("+")[0] in ("", "generic") and not code_isa and unit.assembly:
+        code_isa = detect(unit.assembly, settings.core.isa)
     choice = choose_model(mcpu, target, settings.core.model_path, code_isa)
     if host := _other_native(unit, choice.model, settings):
         # The code will run here, whatever the compiler takes this machine for.

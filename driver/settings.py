@@ -55,6 +55,8 @@ class CoreSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     mcpu: str = ""
     """The core's name; "" for the unit's `cpu`, else the host."""
+    isa: str = ""
+    """The instruction set of assembly that could be of several; "" for x86."""
     model_path: tuple[str, ...] = ()
     """Folders and files of models that are searched before all others."""
     lacking: bool = False

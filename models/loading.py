@@ -139,13 +139,14 @@ class Cpu(msgspec.Struct, frozen=True):
     """A clause about the named core that explains the choice; "" for a model of its own, and for an unknown name."""
 
 
-def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False) -> Cpu:
+def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False, isa: str = "") -> Cpu:
     """Return the model for an argument of a compiler's -march=, -mtune= or -mcpu=, ignoring features ("+sve").
 
     Args:
         value: The name; "native" is the host (`host_cpu`).
         search_path: As in `load`.
         levels: Accept names of many cores ("x86-64-v3"), which get the model that LLVM's scheduler uses for them.
+        isa: The instruction set that such a name is for, by default x86.
 
     Raises:
         ModelError: As `load` does for its places.
@@ -167,7 +168,7 @@ def find_cpu(value: str, search_path: Iterable[str] = (), levels: bool = False) 
 
     model, why = cpu_names.nearest(spellings[-1])
     if not model and levels:
-        model, why = cpu_names.level(spellings[-1])
+        model, why = cpu_names.level(spellings[-1], isa)
     return Cpu(model, bool(model), why or cpu_names.without(spellings[-1]))
 
 

@@ -141,7 +141,7 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         ),
         *_of_mca(
             Option("mtriple=TRIPLE", "text"),
-            Option("march=NAME", "text", "target, for example x86_64-linux-gnu or x86-64 (only x86 is accepted)"),
+            Option("march=NAME", "text", "target, for example x86_64-linux-gnu or aarch64: x86 or AArch64"),
             _repeatable(
                 "mattr=+NAME,-NAME",
                 "commas",

@@ -33,7 +33,7 @@ from incc.driver.selection import selected
 from incc.driver.settings import Scope, Settings, with_values
 from incc.driver.sources import compiled_source, is_source
 from incc.frontends.asm.llvm_regions import latencies
-from incc.frontends.isa import DecodeError
+from incc.frontends.isa import DecodeError, detect
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.source.problems import found_problems, shown
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 class McaOptions:
     """The parsed command line."""
 
-    __slots__ = ("file", "given", "ignored", "marked", "narrow", "output")
+    __slots__ = ("file", "given", "ignored", "isa", "marked", "narrow", "output")
 
     def __init__(self, arguments: list[str]) -> None:
         """Read a command line. Raises UsageError."""
@@ -57,6 +57,7 @@ class McaOptions:
         self.file = line.file  # "" or - for standard input
         self.ignored = line.ignored
         self.narrow = False  # the target is one of 32 bits
+        self.isa = ""  # the target's instruction set, if one is named
         if self.given["output-asm-variant"] not in (-1, 0, 1):
             raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {self.given['output-asm-variant']}")
         self.output, self.marked = self.given["o"], self.given["--emit-marked"]
@@ -98,6 +99,7 @@ def main(arguments: list[str] | None = None, program: str = "") -> int:
         settings = options.given.settings()
         if status := _target(options):
             return status - 1
+        settings = with_values(settings, {"core.isa": options.isa})
     except UsageError as error:
         tell(f"incc-mca: error: {error}; see incc-mca --help\n")
         return error.status
@@ -132,6 +134,8 @@ def _target(options: McaOptions) -> int:
 
         return write(lists(chosen.isa)) + 1
     options.narrow = chosen.narrow
+    if given["mtriple"] or given["march"]:
+        options.isa = chosen.isa
     for note in notes(given["mattr"], options.ignored, chosen.isa):
         tell(f"incc-mca: note: {note}\n")
     return 0
@@ -339,7 +343,7 @@ def _source(options: McaOptions) -> _Source:
         except DecodeError as error:  # LLVM was stopped
             raise AnalysisError(f"{name}: {error}") from None
     # Directives on the first line keep the numbers of lines. Without one the text itself tells its syntax.
-    if "x86-asm-syntax" in options.given.names:
+    if "x86-asm-syntax" in options.given.names and detect(text, options.isa) == "x86":
         intel = options.given["x86-asm-syntax"] == "intel"
         text = (".intel_syntax noprefix; " if intel else ".att_syntax; ") + text
     if options.narrow:

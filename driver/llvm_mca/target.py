@@ -12,6 +12,7 @@ from incc.driver.machine_code import MachineCode
 from incc.frontends.isa import isa
 from incc.frontends.x86.assembler import NARROW_TARGET
 from incc.frontends.x86.iced import Narrow
+from incc.models.processors.names import level
 
 DEFAULT = "x86_64-pc-linux-gnu"
 
@@ -48,7 +49,7 @@ class McaTarget(msgspec.Struct, frozen=True):
     @property
     def generic(self) -> str:
         """The core that LLVM's processor `generic` has the scheduling model of."""
-        return "cortex-a510" if self.isa == "aarch64" else "generic"
+        return "generic" if self.isa == "x86" else level("generic", self.isa)[0]
 
 
 def target(march: str, mtriple: str) -> McaTarget:

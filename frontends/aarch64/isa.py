@@ -60,6 +60,10 @@ _WORK = (
 )
 
 
+_APPLE = r"^[ \t]*\.(?:subsections_via_symbols|build_version)\b|;[ \t]*(?:%bb\.\d|=>[ \t]*This|@\w|kill: def|-- Begin)"
+"""A sign of output for Apple's assembler, where `;` begins a comment: a directive, or one of clang's comments."""
+
+
 @lru_cache(1 << 12)
 def _work_of(mnemonic: str) -> str:
     return next((name for pattern, name in _WORK if re.match(pattern, mnemonic)), "other computation")
@@ -127,6 +131,9 @@ class _AArch64(Isa):
         if not target.startswith(("armv8", "armv9")):
             return 0
         return _MOST_BITS if target.startswith("armv9") or "+sve" in target else 128
+
+    def in_gnu_syntax(self, text: str) -> str:
+        return text.replace(";", "//") if re.search(_APPLE, text, re.MULTILINE) else text
 
     def sign(self, text: str) -> int:
         match = re.search(_SIGN, text, re.MULTILINE)

@@ -108,6 +108,8 @@ _LEVELS: tuple[tuple[str, str, str], ...] = (
     ("skylake-avx512", "x86-64-v4", f"{_MANY}; LLVM takes its model of Skylake's servers"),
 )
 
+_LEVELS_AARCH64 = (("cortex-a510", "generic", f"{_MANY}; LLVM takes its model of the Cortex-A510"),)
+
 # Names that are no core, and cores of AArch64 that no model resembles.
 _WITHOUT: tuple[tuple[str, str], ...] = (
     (
@@ -148,13 +150,13 @@ def nearest(name: str) -> tuple[str, str]:
     return "", ""
 
 
-def level(name: str) -> tuple[str, str]:
-    """Return the model for a name of many x86 cores in lower case, and the reason; ("", "") for other names.
+def level(name: str, isa: str = "") -> tuple[str, str]:
+    """Return the model for a name of many cores in lower case, and the reason; ("", "") for other names.
 
     It is for users who ask for exactly that name. If a compiler's target has such a name, code is analysed for the
-    host.
+    host. `isa` is the instruction set of the code, by default x86.
     """
-    for model, names, why in _LEVELS:
+    for model, names, why in _LEVELS_AARCH64 if isa == "aarch64" else _LEVELS:
         if name in names.split():
             return model, why
     return "", ""

@@ -86,6 +86,46 @@ def test_one_sentence_refuses_a_text(
     assert message.endswith((f"error: {reason}\n", f"f.s: {reason}\n"))
 
 
+MACOS = """\
+_f:                                     ; @f
+; %bb.0:
+LBB0_1:                                 ; =>This Inner Loop Header: Depth=1
+\tldr\td1, [x0], #8                     ; 8-byte Folded Reload
+\tfadd\td0, d0, d1
+\tsubs\tx1, x1, #1
+\tb.ne\tLBB0_1
+\tret
+"""
+
+
+@pytest.mark.parametrize("text", [MACOS, MACOS.replace("\t", "        ") + ".subsections_via_symbols\n"])
+def test_comments_of_macos_are_no_statements(text: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "f.s"
+    path.write_text(text)
+    assert mca.main(["-mcpu=apple-m1", "--auto", str(path)]) == 0
+    out, message = capfd.readouterr()
+    assert message == ""
+    assert "4 instructions, 16 bytes" in out
+
+
+def test_the_syntax_of_x86_does_not_apply_to_aarch64(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "f.s"
+    path.write_text("f:\n\tldr\td0, [x0], #8\n\tblr\tx8\n")
+    for target in ([], ["-mtriple=aarch64"]):
+        assert mca.main([*target, "-mcpu=generic", "--x86-asm-syntax=intel", "-output-asm-variant=1", str(path)]) == 0
+        assert "for Arm Cortex-A510\n" in capfd.readouterr().out
+
+
+def test_the_target_tells_the_instruction_set_of_a_text_without_a_sign(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "f.s"
+    path.write_text("f:\n\tret\n")
+    for target, core in (("aarch64", "Arm Cortex-A510"), ("x86_64", "x86-64 in general")):
+        assert mca.main([f"-mtriple={target}", "-mcpu=generic", str(path)]) == 0
+        assert f"for {core}" in capfd.readouterr().out
+
+
 def _coff(machine: int) -> bytes:
     """Return a COFF object for a machine with one section of code, 16 bytes at offset 60."""
     header = struct.pack("<HHIIIHH", machine, 1, 0, 0, 0, 0, 0)

@@ -118,6 +118,13 @@ def test_levels_are_what_llvm_takes(name: str, model: str) -> None:
         choose_model("intel", "")
 
 
+@pytest.mark.parametrize("name", ["generic", "generic+sve"])
+def test_generic_is_another_core_on_aarch64(name: str) -> None:
+    chosen = choose_model(name, "", code_isa="aarch64")
+    assert chosen.model.name == "cortex-a510"
+    assert "LLVM takes its model of the Cortex-A510" in chosen.note
+
+
 def reported(text: str, cpu: str) -> Any:
     return unit_report(analyze_unit(Unit(assembly=text, assembly_file="a.s"), settings_with(mcpu=cpu))).kernels[0]
 

@@ -157,6 +157,8 @@ def test_the_table_is_consistent() -> None:
         "kernel.arrays",
         "kernel.altered.latencies",
         "core.lacking",
+        # The instruction set of the target, which incc-mca sets.
+        "core.isa",
         "scope.near_trips",
         # Builds leave details for later.
         "kernel.for_advice",
