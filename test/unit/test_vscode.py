@@ -51,6 +51,19 @@ def test_commands_are_those_of_the_server(package: Any) -> None:
     assert {each["command"] for each in package["contributes"]["keybindings"]} <= offered
 
 
+def first_column(heading: str) -> list[str]:
+    """Return the names in the table after a heading of docs/editors.md."""
+    text = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
+    return re.findall(r"^\| `([^`]+)`", text.partition("\n## ")[0], re.M)
+
+
+def test_the_document_has_all_settings_and_commands(package: Any) -> None:
+    settings = [name.removeprefix("incc.") for name in package["contributes"]["configuration"]["properties"]]
+    assert ["path", *first_column("Settings")] == settings
+    offered = {each["command"] for each in package["contributes"]["commands"]}
+    assert set(first_column("Commands")) == offered - {"incc.restart"} | {"incc.explain"}
+
+
 def test_the_version_is_that_of_incc(package: Any) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert (package["version"], package["license"]) == (__version__, project["license"])
