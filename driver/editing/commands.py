@@ -12,9 +12,13 @@ from msgspec.structs import replace
 from incc.driver.builds.project import Project
 from incc.driver.sources import is_source, source_commands
 from incc.frontends.gcc_wrapper.compile_commands import NAME, CompilerCommand, commands_for, distrusted
+from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME
 from incc.frontends.gcc_wrapper.session import with_flags
 from incc.live.requests import PREPROCESSED, EditedFile, words_of
 from incc.support.errors import AnalysisError
+
+_ANY = ("cc",)
+"""A compiler in place of that of a file's command, where only flags matter."""
 
 
 def commands_of(file: EditedFile, project: Project, notes: list[str]) -> list[CompilerCommand]:
@@ -23,14 +27,31 @@ def commands_of(file: EditedFile, project: Project, notes: list[str]) -> list[Co
     There is none for a header. Raises AnalysisError if the file cannot be compiled.
     """
     settings = file.settings
+    of_project = file.also in project.also  # also if a command has taken it over into the settings
     try:
         compiler, flags = words_of(file.also)
-        compiler = compiler or words_of(settings.compiler or project.compiler)[0]
+        if not compiler:
+            of_project |= not settings.compiler
+            compiler = words_of(settings.compiler or project.compiler)[0]
     except ValueError as error:
         raise AnalysisError(f"{file.also or settings.compiler or project.compiler}: {str(error).lower()}") from None
+    if not settings.trust:
+        _check_project(project, file, (*(compiler or _ANY), *flags) if of_project else _ANY)
     added = (*project.flags, *settings.flags, *flags, *file.added)
     commands = _of_database(file, notes) or _made(file, project)
     return [_changed(command, compiler, added) for command in commands]
+
+
+def _check_project(project: Project, file: EditedFile, words: tuple[str, ...]) -> None:
+    """Raise AnalysisError if the compiler, options and flags of an incc.toml could run other programs.
+
+    Whoever wrote the project may have written them, and a file is compiled as soon as it is opened.
+    """
+    command = CompilerCommand(file=file.path, folder=os.path.dirname(file.path), words=(*words, *project.flags))
+    known = COMPILER_NAME.fullmatch(os.path.basename(words[0]))
+    reason = distrusted(command) if known else f"{words[0]} is not the name of a compiler"
+    if reason:
+        raise AnalysisError(f"{project.path}: [editor]: {reason}; the setting incc.trust allows it")
 
 
 def _changed(command: CompilerCommand, compiler: tuple[str, ...], flags: tuple[str, ...]) -> CompilerCommand:

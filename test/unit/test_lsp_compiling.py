@@ -302,3 +302,55 @@ def test_assembly_of_a_compiler_has_its_own_lines(tmp_path: Path) -> None:
     assert "addss" in {
         document.lines[line].split()[0] for line in map(shown.instruction_line, shown.kernel.instructions) if line
     }
+
+
+# --- trust ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ("compiler = './gcc'", "its compiler ./gcc is not in PATH"),
+        ("compiler = 'sh -c \"touch ran\"'", "sh is not the name of a compiler"),
+        ("compiler = 'gcc'\nflags = ['-B.']", "-B. may run other programs"),
+        ("flags = ['-fplugin=./evil.so']", "-fplugin=./evil.so may run other programs"),
+        ("also = ['./gcc']", "its compiler ./gcc is not in PATH"),
+        ("also = ['-O2 -B.']", "-B. may run other programs"),
+        ("also = ['sh -c \"touch ran\"']", "sh is not the name of a compiler"),
+    ],
+)
+def test_a_project_cannot_have_other_programs_run(tmp_path: Path, table: str, reason: str) -> None:
+    path = tmp_path / "add.c"
+    path.write_text(ADD, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "incc.toml").write_text(f"[editor]\n{table}\n", encoding="utf-8")
+    for program in "gcc", "cc1", "as":
+        (tmp_path / program).write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n", encoding="utf-8")
+        (tmp_path / program).chmod(0o755)
+    first = analyse(EditedFile(path=str(path), text=ADD))
+    answers = [first]
+    for settings in EditorSettings(), EditorSettings(also=first.also):
+        answers += [analyse(EditedFile(path=str(path), text=ADD, settings=settings, also=also)) for also in first.also]
+    assert f"{tmp_path}/incc.toml: [editor]: {reason}; the setting incc.trust allows it" in [
+        answer.problem for answer in answers
+    ]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_settings_and_trusted_projects_may_have_other_programs_run(tmp_path: Path) -> None:
+    path = tmp_path / "add.c"
+    path.write_text(ADD, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    program = tmp_path / "gcc"
+    program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\nexec {shutil.which('gcc')} \"$@\"\n", encoding="utf-8")
+    program.chmod(0o755)
+    for table, settings in [
+        ("", EditorSettings(compiler=str(program))),
+        ("also = ['./gcc']", EditorSettings(also=(str(program),))),
+        ("compiler = './gcc'", EditorSettings(trust=True)),
+    ]:
+        (tmp_path / "incc.toml").write_text(f"[editor]\n{table}\n", encoding="utf-8")
+        answer = analyse(EditedFile(path=str(path), text=ADD, settings=settings, also="".join(settings.also or ())))
+        assert answer.report is not None, answer.problem
+        assert (tmp_path / "ran").exists()
+        (tmp_path / "ran").unlink()
