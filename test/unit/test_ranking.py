@@ -321,6 +321,10 @@ def test_gates(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.err == "incc-report: 1 kernel for which cycles > 8: b\n"
     assert main(["a.json", "--fail-if=cycles > 80"]) == 0
     assert "No kernel for which cycles > 80" in capsys.readouterr().out
+    # A function that is not there has not passed either.
+    assert main(["a.json", "--function=d", "--fail-if=cycles > 80"]) == 1
+    assert capsys.readouterr().err == "incc-report: error: no kernel of a function named d\n"
+    assert main(["a.json", "--function=b", "--where=cycles > 80", "--fail-if=cycles > 80"]) == 0
     Path("bad.json").write_text("{")
     assert main(["a.json", "bad.json", "--fail-if=cycles > 80"]) == 1  # what was not read cannot have passed
     assert main(["a.json", "bad.json", "--fail-if=cycles > 8"]) == 1
