@@ -12,9 +12,14 @@ import pytest
 from test.unit.document_commands import Command, commands, pattern, run
 
 ROOT = Path(__file__).parents[2]
-COLUMNS = {"tutorial": 80, "how-to": 100, "explanation": 100}
-"""The width of the terminal that the pages of each folder show; README shows one of 100."""
-PAGES = [ROOT / "README.md"] + [page for folder in COLUMNS for page in sorted((ROOT / "docs" / folder).glob("*.md"))]
+COLUMNS = {
+    ROOT / "README.md": 100,
+    **dict.fromkeys(sorted((ROOT / "docs" / "tutorial").glob("*.md")), 80),
+    **dict.fromkeys(sorted((ROOT / "docs" / "how-to").glob("*.md")), 100),
+    **dict.fromkeys(sorted((ROOT / "docs" / "explanation").glob("*.md")), 100),
+}
+"""The pages, with the width of the terminal that they show."""
+PAGES = list(COLUMNS)
 COMPILERS = {"gcc": "12.2", "cc": "12.2", "clang-19": "19.1", "aarch64-linux-gnu-gcc": "12.2"}
 """The versions of the compilers that the pages were written with. Others make other code."""
 PROGRAMS = ("git", "make", "gcov")
@@ -44,8 +49,7 @@ def test_commands_print_what_pages_show(page: Path, tmp_path: Path) -> None:
         pytest.skip(f"no {lacking}")
     if page.parent.name not in ("how-to", "explanation"):
         shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    columns = COLUMNS.get(page.parent.name, 100)
-    for command, printed in zip(to_run, run(to_run, tmp_path, columns), strict=True):
+    for command, printed in zip(to_run, run(to_run, tmp_path, COLUMNS[page]), strict=True):
         assert re.fullmatch(pattern(command.shown), printed), f"$ {command.text}\n{printed}"
 
 
