@@ -375,9 +375,9 @@ def counted(count: float, plural: str) -> str:
 
 
 def _more_and_fewer(more: float, plural: str, where: str) -> tuple[str, str]:
-    """Return “+2 reloads on the LCD” and “2 reloads fewer on the LCD”, in the order of the sign."""
+    """Return “+2 reloads on the LCD” and “2 fewer reloads on the LCD”, in the order of the sign."""
     words = counted(abs(more), plural)
-    texts = f"+{words}{where}", f"{words} fewer{where}"
+    texts = f"+{words}{where}", words.replace(" ", " fewer ", 1) + where
     return texts if more > 0 else texts[::-1]
 
 

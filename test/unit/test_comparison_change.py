@@ -298,7 +298,7 @@ def test_reloads_in_the_chain(count: int) -> None:
     assert cause.cycles == pytest.approx(b.kernel.bounds.loop_carried.cycles - 4.0)
     assert cause.b == [2 * n + 1 for n in range(count)]
     assert adds_up(found)
-    assert f"{count} {'reload' if count == 1 else 'reloads'} fewer on the LCD" in change(b, a, MATCH).causes[0].text
+    assert f"{count} fewer {'reload' if count == 1 else 'reloads'} on the LCD" in change(b, a, MATCH).causes[0].text
 
 
 @given(st.integers(1, 6))
@@ -314,7 +314,7 @@ def test_a_slower_operation_in_the_chain() -> None:
     found = loops(SUM, "\tvdivsd (%rdi,%rax,8), %xmm0, %xmm0\n" + COUNT)
     assert texts(found)[:2] == [
         "+1 division on the LCD: +13 cycles",
-        "1 floating-point addition fewer on the LCD: -4 cycles",
+        "1 fewer floating-point addition on the LCD: -4 cycles",
     ] or [cause[0] for cause in of(found)[:2]] == ["chain", "chain"]
     assert adds_up(found)
 
@@ -323,7 +323,7 @@ def test_the_same_work_in_several_chains() -> None:
     other = "".join(f"\tvaddsd {8 * n}(%rdi,%rax,8), %xmm{n}, %xmm{n}\n" for n in range(4))
     found = loops(SUM, other + "\taddq $4, %rax\n\tcmpq %rdx, %rax\n")
     assert (found.basis, found.work, found.cycles_a, found.cycles_b) == ("element", 4.0, 4.0, 1.0)
-    assert texts(found)[0] == "more parallel chains: 0.75 floating-point additions fewer on the LCD: -3 cycles"
+    assert texts(found)[0] == "more parallel chains: 0.75 fewer floating-point additions on the LCD: -3 cycles"
 
 
 STREAM = "\tvmovsd (%rdi,%rax,8), %xmm1\n\tvaddsd %xmm1, %xmm2, %xmm3\n\tvmovsd %xmm3, (%rsi,%rax,8)\n" + COUNT
