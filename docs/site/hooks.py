@@ -14,6 +14,7 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
+from pygments.lexers.shell import BashSessionLexer
 from reference import pages
 
 log = logging.getLogger("mkdocs.plugins.incc")
@@ -28,6 +29,9 @@ ROW = re.compile(r"^ *\|.*", re.MULTILINE)
 CODE = re.compile(r"`[^`]*`")
 
 ELSEWHERE = re.compile(r'<(?:script|link|img|iframe)\b[^>]* (?:src|href)="((?:https?:)?//[^"]*)"')
+
+# In sessions of incc, lines that begin with # are no commands of root, but headings of tables.
+BashSessionLexer._ps1rgx = re.compile(r"^(\$ )(.*\n?)")
 
 DOCUMENTS = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """The documents of the root, and the pages that stand for them."""
