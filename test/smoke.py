@@ -3,7 +3,7 @@
     python test/smoke.py FILE…   install each sdist or wheel into an empty environment, and run its commands there
     python test/smoke.py         run the commands of the incc that is installed for this interpreter
 
-Needs a C compiler, `cc`, and incc with its extra `lsp`.
+Needs a C compiler, `cc`, and incc with its extras `lsp` and `web`.
 """
 
 from __future__ import annotations
@@ -66,6 +66,10 @@ def session(package: Path) -> Iterator[tuple[str, str]]:
         yield f"incc -O3 {flag} -g --analyze-probe sum.c -o sum", ""
         yield "incc-run -- ./sum", "1 process with probes"
     yield "incc-lsp < editor", '"codeLensProvider"'
+    serve = "incc-web --no-browser 2>address & until grep token= address; do kill -0 $! || exit 1; sleep 0.1; done"
+    fetch = "import urllib.request as r; o = r.build_opener(r.HTTPCookieProcessor()); "
+    fetch += "print(o.open(open('address').read().split()[-1]).read())"
+    yield f'{serve}; python3 -c "{fetch}"; kill $!', "<title>"
     for plugin in package.glob("frontends/clang_plugin/incc_markers-*.so"):
         clang = f"clang-{plugin.stem.partition('-')[2]}"
         if shutil.which(clang):
@@ -150,7 +154,7 @@ def try_file(file: Path) -> None:
         shutil.copy(__file__, folder)
         for command in (
             [sys.executable, "-m", "venv", "environment"],
-            [python, "-m", "pip", "install", "--quiet", f"{file.resolve()}[lsp]"],
+            [python, "-m", "pip", "install", "--quiet", f"{file.resolve()}[lsp,web]"],
             [python, "-m", "pip", "--quiet", "check"],
             [python, "-I", Path(__file__).name],
         ):
