@@ -13,13 +13,14 @@ from incc.report import types as t
 def chain_hints(loops: Iterable[ShownLoop], lines: Sequence[str], first: int, last: int) -> Iterator[lsp.InlayHint]:
     """Yield a hint at the end of each line of a chain, from line `first` to `last`.
 
-    Chains of a cycle, such as a loop counter's, have none. At a line of several loops the longest chain counts.
+    Chains of a cycle, such as a loop counter's, have none, nor have those of other ways to compile, which their lenses
+    name. At a line of several loops the longest chain counts.
     """
     longest: dict[int, tuple[float, str, str]] = {}
     for loop in loops:
         kernel = loop.kernel
         chain = kernel.chains[0] if kernel.chains else None
-        if chain is None or chain.latency <= chain.iterations or kernel.role.of:
+        if chain is None or chain.latency <= chain.iterations or kernel.role.of or loop.analysis.also:
             continue
         by_line: dict[int, list[t.InstructionReport]] = {}
         for instruction in kernel.instructions:

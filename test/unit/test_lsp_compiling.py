@@ -16,6 +16,7 @@ from incc.driver.editing.analysis import analyse
 from incc.driver.editing.compiling import edited_units, encoded
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
 from incc.frontends.unit import Unit
+from incc.live.lsp.chains import chain_hints
 from incc.live.lsp.documents import Document, shown_loops
 from incc.live.lsp.lines import lines_of
 from incc.live.requests import EditedFile, EditorSettings
@@ -302,6 +303,23 @@ def test_assembly_of_a_compiler_has_its_own_lines(tmp_path: Path) -> None:
     assert "addss" in {
         document.lines[line].split()[0] for line in map(shown.instruction_line, shown.kernel.instructions) if line
     }
+
+
+def test_chains_are_those_of_the_file_s_own_command(tmp_path: Path) -> None:
+    text = "float sum(float *a, long n) {\n  float s = 0;\n  while (n--)\n    s += a[n];\n  return s;\n}\n"
+    (tmp_path / "sum.c").write_text(text)
+    document = Document("", str(tmp_path / "sum.c"), 1, lines_of(text))
+    labels = []
+    for also in "", "-O3 -fno-tree-vectorize -funroll-loops":
+        settings = EditorSettings(cores=("skylake",), compiler="gcc", flags=("-O1",))
+        answer = analyse(EditedFile(path=document.path, text=text, settings=settings, also=also))
+        document.take(also, answer, {document.real: document.lines})
+        document.also = (also,) if also else ()
+        hints = chain_hints(shown_loops(document, [document]), document.lines, 0, 9)
+        labels.append([(hint.position.line, hint.label) for hint in hints])
+    assert labels == [[(3, "⟲ 4 of 4 cycles")]] * 2
+    kernels = document.analyses[also].report.units[0].kernels  # type: ignore[union-attr]
+    assert max(kernel.chains[0].latency for kernel in kernels if kernel.chains) > 4
 
 
 # --- trust ------------------------------------------------------------------------------------------------------------
