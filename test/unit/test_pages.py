@@ -47,7 +47,7 @@ def test_commands_print_what_pages_show(page: Path, tmp_path: Path) -> None:
     to_run = [command for command in of_page(page) if not command.reason]
     if lacking := missing("\n".join(command.text for command in to_run)):
         pytest.skip(f"no {lacking}")
-    if page.parent.name not in ("how-to", "explanation"):
+    if page.parent in (ROOT, ROOT / "docs" / "tutorial"):
         shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for command, printed in zip(to_run, run(to_run, tmp_path, COLUMNS[page]), strict=True):
         assert re.fullmatch(pattern(command.shown), printed), f"$ {command.text}\n{printed}"
