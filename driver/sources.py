@@ -110,7 +110,14 @@ def units_of(
         return []
     processes = Processes(command.folder, b"", None)
     compilation = Compilation(
-        compiler, words[1:], environment, processes, command.folder, remarks=remarks, variables=variables
+        compiler,
+        words[1:],
+        environment,
+        processes,
+        command.folder,
+        without_lto=True,
+        remarks=remarks,
+        variables=variables,
     )
     with _terminated_in_order():
         try:

@@ -123,14 +123,9 @@ class Compilation(msgspec.Struct, eq=False):
             self._start_compiler()
         self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
-        plan = self._plan(dry_run, self.arguments, self.remarks)
+        plan = self._plan_of_sources(dry_run)
         self._dry_run = dry_run
         self.writes_stdout = plan.writes_stdout
-        if self.without_lto and any(skipped.until_link for skipped in plan.skipped):
-            arguments = with_flags(self.arguments, _WITHOUT_LTO)
-            without = self._plan(self._ask(arguments), arguments, self.remarks)
-            if without.runs or without.skipped:  # else the driver refuses the command
-                plan, self._extra = without, _WITHOUT_LTO
         if not self.children.compiler:
             if plan.reads_stdin:
                 self._input = self.children.read_input()
@@ -176,6 +171,16 @@ class Compilation(msgspec.Struct, eq=False):
         return make_plan(
             dry_run, list(arguments), self._scratch, self.folder, remarks, plugin, source_plugin, self.variables
         )
+
+    def _plan_of_sources(self, dry_run: DryRun) -> AssemblyPlan:
+        """Return the runs for the assembly of the command, without link-time optimisation if that is wanted."""
+        plan = self._plan(dry_run, self.arguments, self.remarks)
+        if self.without_lto and any(skipped.until_link for skipped in plan.skipped):
+            arguments = with_flags(self.arguments, _WITHOUT_LTO)
+            without = self._plan(self._ask(arguments), arguments, self.remarks)
+            if without.runs or without.skipped:  # else the driver refuses the command
+                plan, self._extra = without, _WITHOUT_LTO
+        return plan
 
     def _unit(self, step: Run, text: str, version: str, arguments: Sequence[str]) -> Unit:
         name = _shown(step.source)
@@ -288,7 +293,7 @@ class Compilation(msgspec.Struct, eq=False):
         """
         self._scratch = _make_folder(self._temporary_place())
         dry_run = self._ask(self.arguments)
-        plan = self._plan(dry_run, self.arguments, self.remarks)
+        plan = self._plan_of_sources(dry_run)
         if plan.reads_stdin:
             raise AssemblyFailure("not analysed: the source comes from standard input, which can be read only once")
         for skipped in plan.skipped:
