@@ -19,7 +19,7 @@ from incc.report import types as t
 from incc.report.build import build_report, unit_report
 from incc.report.hints.trials import trial
 from incc.report.where import kernel_values, parse
-from incc.support.errors import AnalysisError
+from incc.support.errors import AnalysisError, UnknownCoreError
 from incc.support.sources import saved_bytes, use_unsaved
 
 _ASSEMBLY = (".s", ".asm")
@@ -44,11 +44,20 @@ def _analysed(file: EditedFile, project: Project, notes: list[str]) -> t.Analysi
     settings = Settings(core=CoreSettings(mcpu=",".join(file.settings.cores)), later=True)
     cores = project.applied(settings, notes)
     reports = []
+    problems: list[AnalysisError] = []
     for unit in _units(file, project, cores[0].kernel.names_values, notes):
         for of_core in cores:
-            if unit.way == "given":
-                of_core = with_likely_regions(unit, of_core)
-            reports.append(unit_report(analyze_unit(unit, of_core)))
+            try:
+                if unit.way == "given":
+                    of_core = with_likely_regions(unit, of_core)
+                reports.append(unit_report(analyze_unit(unit, of_core)))
+            except UnknownCoreError:
+                raise
+            except AnalysisError as error:  # such as a core of another instruction set
+                problems.append(error)
+    if problems and not reports:
+        raise problems[0]
+    notes += map(str, problems)
     report = build_report(reports)
     notes += model_notes(report)
     condition = file.settings.where or " and ".join(f"({text})" for text in project.where)

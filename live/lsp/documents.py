@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -70,6 +71,16 @@ class Document(msgspec.Struct, eq=False):
         """Take the lines of another version."""
         self.version, self.lines = version, lines
 
+    def sees(self, opened: Document) -> bool:
+        """Return False if this document must be analysed again to show its loops in one that was opened since."""
+        for analysis in self.analyses.values():
+            units = analysis.report.units if analysis.report and opened.real not in analysis.texts else []
+            for unit in units:
+                names = {name for kernel in unit.kernels for name, _ in _places(unit, kernel)}
+                if any(path_of(name, unit) == opened.real for name in names):
+                    return False
+        return True
+
     def cancel(self) -> None:
         """End the analysis that is waiting or running."""
         for task in (self.task, self.completion):
@@ -100,6 +111,8 @@ class ShownLoop(msgspec.Struct, frozen=True, eq=False):
     """The real path of the document."""
     old: str
     """The reason why the code may be another one by now; empty if the document is as it was analysed."""
+    inlined: bool
+    """The loop is in another file, and the line is that of a call that it was inlined into."""
 
     def line_of(self, source: t.SourceLocation | None) -> int | None:
         """Return where a line of an analysed file is in the document now; None if it is not there."""
@@ -116,16 +129,27 @@ class ShownLoop(msgspec.Struct, frozen=True, eq=False):
 
 def path_of(name: str, unit: t.UnitReport) -> str:
     """Return the real path of a file that a unit names."""
-    return os.path.realpath(os.path.join(unit.folder, name))
+    return _real(os.path.join(unit.folder, name))
 
 
-def _place(unit: t.UnitReport, kernel: t.KernelReport) -> tuple[str, int]:
-    """Return the file and line to show a loop at: in assembly that was written, those of its first instruction."""
+@lru_cache(1024)  # a report has the same few files everywhere, and each takes system calls
+def _real(path: str) -> str:
+    return os.path.realpath(path)
+
+
+def _places(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[tuple[str, int]]:
+    """Yield the file and line to show a loop at, then those of the calls that it was inlined into, inner ones first.
+
+    In assembly that was written, they are those of the loop's first instruction.
+    """
     if not unit.source:  # it may have been compiled from another file, which is not open here
-        return unit.assembly_file, kernel.first_line
+        yield unit.assembly_file, kernel.first_line
+        return
     from incc.views.exchange.diagnostics import place
 
-    return place(unit, kernel)[:2]
+    yield place(unit, kernel)[:2]
+    for frame in reversed(kernel.inlined_into):
+        yield frame.file, frame.line
 
 
 def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[ShownLoop]:
@@ -141,7 +165,10 @@ def shown_loops(document: Document, documents: Iterable[Document]) -> Iterator[S
                 old = "edited since"
             for unit in analysis.report.units if analysis.report else ():
                 for kernel in unit.kernels:
-                    name, number = _place(unit, kernel)
-                    line = lines.now(number) if path_of(name, unit) == file else None
+                    places = enumerate(_places(unit, kernel))
+                    here = ((n, number) for n, (name, number) in places if path_of(name, unit) == file)
+                    calls, number = next(here, (0, 0))
+                    line = lines.now(number)
                     if line is not None:
-                        yield ShownLoop(other.uri, analysis, unit, kernel, line, lines, file, old)
+                        inlined = calls > 0
+                        yield ShownLoop(other.uri, analysis, unit, kernel, line, lines, file, old, inlined)

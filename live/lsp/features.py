@@ -36,9 +36,13 @@ def _add_documents(server: InccServer) -> None:
     async def opened(ls: InccServer, params: lsp.DidOpenTextDocumentParams) -> None:
         item = params.text_document
         path = uris.to_fs_path(item.uri)
-        if path:
+        # Others, such as untitled: and git:, are no files that a compiler knows.
+        if path and item.uri.lower().startswith("file:"):
             document = Document(item.uri, os.path.abspath(path), item.version, lines_of(item.text))
             ls.documents[item.uri] = document
+            for other in ls.documents.values():
+                if other is not document and not other.sees(document):
+                    ls.schedule(other)
             ls.schedule(document)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)

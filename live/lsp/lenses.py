@@ -24,7 +24,7 @@ def lenses(loops: Iterable[ShownLoop]) -> Iterator[lsp.CodeLens]:
         for (also, _), same in groupby(here, key=lambda loop: (loop.analysis.also, loop.unit.model.name)):
             copies = sorted(same, key=lambda loop: -loop.kernel.cycles)
             for loop in copies[:MOST_ON_LINE]:
-                name = loop.kernel.overview.function if len(copies) > 1 else ""
+                name = loop.kernel.overview.function if len(copies) > 1 or loop.inlined else ""
                 parts = [also, loop.unit.model.name if several else "", name]
                 of = (also, loop.unit.model.name, loop.kernel.kernel_id)
                 yield _lens(loop.uri, line, _labelled(parts, title(loop)), of)
