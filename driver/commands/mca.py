@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from incc.views.llvm_mca.requested import Views
 
 
+_MOST_PROCESSES = 8
+"""The most processes that share a file. Each takes 30 MB, and sandboxes limit memory without telling."""
+
+
 class McaOptions:
     """The parsed command line."""
 
@@ -381,7 +385,7 @@ def _report(source: _Source, settings: Settings) -> t.AnalysisReport:
     from incc.support.workers import cpus
 
     unit = Unit(assembly=source.text, assembly_file=source.name, notes=source.notes)
-    return analyze_for_cores([(unit, cores)], cpus())
+    return analyze_for_cores([(unit, cores)], min(cpus(), _MOST_PROCESSES))
 
 
 def _has_function(unit: t.UnitReport) -> bool:

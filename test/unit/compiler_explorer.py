@@ -201,7 +201,8 @@ def run(
 ) -> Result:
     """Run incc-mca as Compiler Explorer does, in the folder `app`, which is /app there.
 
-    `temporary`: /tmp is "noexec", or there is none: "none". `path`: PATH. `limits`: in place of those of LIMITS.
+    `temporary`: /tmp is "noexec", or there is none: "none", and no HOME either. `path`: PATH. `limits`: in place of
+    those of LIMITS.
     """
     app.chmod(0o777)
     root = app.parent / "root"
@@ -210,7 +211,8 @@ def run(
     user = "--userspec=10240:10240" if os.geteuid() == 0 else ""
     command = [*_unshare(), "sh", "-c", _JAIL % {"installed": INSTALLED, "user": user}, "sh"]
     command += [str(root), str(installation), str(app), temporary, str(python.parent)]
-    command += ["/usr/bin/env", "-i", "-C", "/app", "HOME=/app", f"PATH={path or f'{python}:/usr/bin:/bin'}"]
+    command += ["/usr/bin/env", "-i", "-C", "/app", f"PATH={path or f'{python}:/usr/bin:/bin'}"]
+    command += [] if temporary == "none" else ["HOME=/app"]
     command += [shutil.which("prlimit") or "", *(f"--{k}={v}" for k, v in (LIMITS | limits).items())]
     command += [f"{INSTALLED}/bin/incc-mca", *arguments]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)

@@ -8,10 +8,16 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from compiler_explorer import Result, filtered, install, no_sandbox, rewritten, run
+
+from incc.driver.commands import mca
+from incc.driver.pipeline import analyze_for_cores
+from incc.report import types as t
+from incc.support import workers
 
 TREE = Path(__file__).parents[2]
 SOURCES = (
@@ -154,6 +160,29 @@ def test_few_processes_and_little_memory(place: Place) -> None:
         refused = place.run("-mcpu=skylake", file, nproc=1)
         assert refused.status == 1
         assert refused.err.startswith("incc-mca: error: /app/a.s: cannot run the assembler")
+
+
+def test_few_processes_on_many_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The sandbox tells neither its limit of memory nor that of processes."""
+    jobs: list[int] = []
+
+    def noted(tasks: Any, most: int) -> t.AnalysisReport:
+        jobs.append(most)
+        return analyze_for_cores(tasks, 1)
+
+    monkeypatch.setattr(workers, "cpus", lambda: 256)
+    monkeypatch.setattr(mca, "analyze_for_cores", noted)
+    (tmp_path / "a.s").write_text(LOOP)
+    assert mca.main(["-mcpu=skylake", str(tmp_path / "a.s")]) == 0
+    assert jobs == [8]
+
+
+@pytest.mark.parametrize("listing", ["msvc64.asm", "msvc32.asm"])
+def test_listings_of_msvc(place: Place, listing: str) -> None:
+    text = (TREE / "test/lit/mca/Inputs" / listing).read_text()
+    check(place.run("--auto", *WIDE, "-mcpu=generic", place.write("output.s.mca", rewritten(text))), True)
 
 
 def test_without_a_python_of_its_own_and_caches(tmp_path: Path) -> None:
