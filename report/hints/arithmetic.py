@@ -166,6 +166,12 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     return hint("conversions", text, evidence, None, change, gain=speedup(facts, least))
 
 
+def _has_several_elements(kernel: KernelCode, context: HintContext) -> bool:
+    """Return True if vectors hold several elements, not only the parts of one, such as the coordinates of a point."""
+    arithmetic = [instruction.arithmetic for instruction in kernel.instructions]
+    return context.elements > 1 and any(each is not None and each.packed for each in arithmetic)
+
+
 def _memory_uops(bound: BoundKernel, instructions: Sequence[int]) -> list[tuple[int, int]]:
     """Return ports and cycles of the instructions' µops that load or store."""
     return [
