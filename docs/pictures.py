@@ -82,6 +82,7 @@ PICTURES = {
         height=700,
         suffix=".svg",
     ),
+    "live": Picture((f"{sys.executable} docs/live_page.py {{page}}",), width=1400, height=760),
     "editor": Picture((f"{sys.executable} docs/editor_page.py {{page}}",), width=1200, height=232),
 }
 
