@@ -134,18 +134,7 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if not converting or not kernel.is_loop or waits_for_results(facts):
         return None
     if mixed or through_double:
-        # As floats, twice as many elements are in a vector, and nothing is moved between the halves of two. Accesses
-        # to whole vectors of floats stay as many. Vectors of the parts of one element (the three coordinates of a
-        # point) stay as they are.
-        widths = [a.width for i in kernel.instructions if (a := i.arithmetic) is not None and a.packed]
-        width = max(widths, default=0) if context.elements > 1 else 0
-        others = operations(kernel, "shuffle") if width else ()
-        kept = () if mixed else converting[:1]
-        least = simulated_without(facts, {*converting, *others} - {*kept})
-        if width and mixed:
-            whole = {i for i, each in enumerate(kernel.instructions) if any(8 * a.size >= width for a in each.memory)}
-            parts = {*range(len(kernel.instructions))} - whole - {*counting(kernel)}
-            least = max(least / 2, simulated_without(facts, parts))
+        least = _cycles_as_floats(facts, context, converting, bool(mixed))
     elif facts.limits and _moved(facts, converting):
         loads = _memory_uops(facts.bound, converting)
         least = facts.cycles * bound_without(facts, converting, loads) / facts.bounds.largest
@@ -166,10 +155,29 @@ def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:
     return hint("conversions", text, evidence, None, change, gain=speedup(facts, least))
 
 
-def _has_several_elements(kernel: KernelCode, context: HintContext) -> bool:
-    """Return True if vectors hold several elements, not only the parts of one, such as the coordinates of a point."""
-    arithmetic = [instruction.arithmetic for instruction in kernel.instructions]
-    return context.elements > 1 and any(each is not None and each.packed for each in arithmetic)
+def _cycles_as_floats(facts: KernelResult, context: HintContext, converting: Sequence[int], mixed: bool) -> Fraction:
+    """Return the cycles of a loop that does not convert its numbers to double.
+
+    Twice as many floats are in a vector, and nothing is moved between the halves of two. Accesses to whole vectors of
+    floats stay as many. Vectors of the parts of one element (the three coordinates of a point) stay as they are.
+
+    Args:
+        facts: the loop.
+        context: the facts about it besides its figures.
+        converting: the instructions that convert numbers.
+        mixed: whether floats become doubles and these floats; otherwise integers do.
+    """
+    instructions = facts.kernel.instructions
+    widths = [a.width for i in instructions if (a := i.arithmetic) is not None and a.packed]
+    width = max(widths, default=0) if context.elements > 1 else 0
+    others = operations(facts.kernel, "shuffle") if width else ()
+    kept = () if mixed else converting[:1]
+    least = simulated_without(facts, {*converting, *others} - {*kept})
+    if not width or not mixed:
+        return least
+    whole = {i for i, each in enumerate(instructions) if any(8 * a.size >= width for a in each.memory)}
+    parts = {*range(len(instructions))} - whole - {*counting(facts.kernel)}
+    return max(least / 2, simulated_without(facts, parts))
 
 
 def _memory_uops(bound: BoundKernel, instructions: Sequence[int]) -> list[tuple[int, int]]:
