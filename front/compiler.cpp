@@ -136,7 +136,9 @@ Words takeLeadingCompiler(Words &Arguments) {
       break;
     bool PassedOver = false;
     std::string Path = findProgram(Word, PassedOver);
-    if (Path.empty() ? !PassedOver : !holdsProgram(Path))
+    bool IsProgram = Path.empty() ? PassedOver : holdsProgram(Path);
+    // Without a file of its name, it is a compiler that is missing rather than an input.
+    if (!IsProgram && exists(Word))
       break;
     ++Count;
     if (!Launches) {

@@ -223,6 +223,8 @@ def test_which_compiler(tmp_path: Path) -> None:
     assert found("ccache", "gcc", "-c", "a.c") == "ccache gcc -c a.c"
     assert found("ccache", "gcc", "-c", "a.c", called="incc-icx") == "icx ccache gcc -c a.c"
     assert found("-c", "gcc") == "cc -c gcc"
+    assert found("no-such-gcc", "-c") == "incc: error: no-such-gcc: no such compiler in PATH"
+    (tmp_path / "no-such-gcc").touch()
     assert found("no-such-gcc", "-c") == "cc no-such-gcc -c"
     assert found(str(tmp_path / "incc-gcc"), "-c") == "gcc -c"
     # What a compiler links, whatever it is called and allows.
@@ -317,6 +319,8 @@ def test_no_compiler(tmp_path: Path) -> None:
 def test_no_compiler_from_outside(place: Path, own: list[str]) -> None:
     done = run([place / "incc", "--incc-cc=no-such-compiler", *own, "-c", "triad.c"], place)
     assert done == Result(127, b"", b"incc: error: no-such-compiler: no such compiler in PATH\n")
+    done = run([place / "incc", "/no/where/gcc", *own, "-c", "triad.c"], place)
+    assert done == Result(127, b"", b"incc: error: /no/where/gcc: no such compiler\n")
     (place / "broken").write_bytes(b"\x7fELF nonsense")
     (place / "broken").chmod(0o755)
     done = run([place / "incc", f"--incc-cc={place / 'broken'}", *own, "-c", "triad.c"], place)
