@@ -97,7 +97,7 @@ def write_parquet(database: Database, condition: Condition | None, stream: Binar
         import pyarrow as arrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install 'incc[parquet]', or export csv") from None
+        raise InputError("Parquet needs pyarrow: pip install pyarrow, or export csv") from None
     kinds = {NUMBER: arrow.float64(), TEXT: arrow.string(), TRUTH: arrow.bool_()}
     schema = arrow.schema([(name, kinds[entry.kind]) for name, entry in ROW_NAMES.items()])
     with parquet.ParquetWriter(stream, schema) as writer:

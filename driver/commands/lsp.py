@@ -68,6 +68,6 @@ def _run(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise UsageError("the language server needs pygls: pip install 'incc[lsp]'") from None
+        raise UsageError("the language server needs pygls: pip install 'pygls>=2'") from None
     make_server(jobs).start_io(reading, writing)
     return 0

@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
-        raise UsageError("the live page needs starlette and uvicorn: pip install 'incc[web]'") from None
+        raise UsageError("the live page needs starlette and uvicorn: pip install starlette uvicorn") from None
     listening = _listen(options.host, options.port)
     jobs = Jobs(_load)
     port = listening.getsockname()[1]

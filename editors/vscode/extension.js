@@ -92,7 +92,7 @@ async function activate(context) {
       await client.start();
     } catch {
       const path = workspace.getConfiguration().get(PATH);
-      window.showErrorMessage(`incc: cannot start ${path}; install it by pip install 'incc[lsp]', or set ${PATH}`);
+      window.showErrorMessage(`incc: cannot start ${path}; install incc and pygls, or set ${PATH}`);
     }
   }
   let started = start();

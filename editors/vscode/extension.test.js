@@ -112,7 +112,7 @@ test('the server restarts on request, for another path, and after it has ended',
 
 test('a server that cannot be started is reported, and started from another path', async () => {
   set('path', '/nowhere/incc-lsp');
-  await until(() => seen.errors.some((message) => message.includes("pip install 'incc[lsp]'")));
+  await until(() => seen.errors.some((message) => message.includes('install incc and pygls')));
   assert.ok(!registered.has('incc.report'));
   set('path', SERVER);
   await until(() => registered.has('incc.report'));

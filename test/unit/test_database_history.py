@@ -362,7 +362,7 @@ def test_parquet_without_pyarrow(
     add(path, "c1", kernel("f/loop1"))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert run("export", "parquet", f"--db={path}", "-o", str(tmp_path / "x")) == 2
-    assert "Parquet needs pyarrow: pip install 'incc[parquet]'" in capsys.readouterr().err
+    assert "Parquet needs pyarrow: pip install pyarrow" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
 
 
