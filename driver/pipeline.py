@@ -718,7 +718,7 @@ def model_of(unit: Unit, settings: Settings, code_isa: str = "") -> ChosenModel:
     if host := _other_native(unit, choice.model, settings):
         # The code will run here, whatever the compiler takes this machine for.
         own = choose_model(host, "", settings.core.model_path)
-        return ChosenModel(own.model, f"the host, {host}, which native means ({unit.cpu} for the compiler)", own.note)
+        return ChosenModel(own.model, f"the host, {host} (the compiler resolves native to {unit.cpu})", own.note)
     return choice
 
 

@@ -261,7 +261,7 @@ def test_a_compiler_that_takes_the_host_for_another(
 ) -> None:
     monkeypatch.setattr(loading, "host_cpu", lambda: (host, ""))
     found = analyze_unit(replace(NATIVE, command=command), settings_with(mcpu=mcpu))
-    reason = f"the host, {host}, which native means (diamondrapids for the compiler)"
+    reason = f"the host, {host} (the compiler resolves native to diamondrapids)"
     assert (found.chosen_by == reason) == changed
     if changed:
         assert found.model.name == loading.find_cpu(host).model

@@ -339,8 +339,8 @@ def gaps(ranking: r.Ranking) -> Iterator[str]:
 
 
 UNWEIGHTED = (
-    "Unweighted: it is unknown how often loops run, so those come first that their advice speeds up most. --hot=FILE "
-    "weights them: counts of gcov or llvm-cov, samples of perf, or a list."
+    "Unweighted: how often loops run is unknown, so loops with the largest gain come first. --hot=FILE weights them: "
+    "counts of gcov or llvm-cov, samples of perf, or a list."
 )
 
 
