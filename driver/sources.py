@@ -16,6 +16,7 @@ from incc.frontends.gcc_wrapper.processes import Processes
 from incc.frontends.gcc_wrapper.session import AssemblyFailure, Compilation
 from incc.frontends.unit import Unit
 from incc.support.errors import AnalysisError
+from incc.support.signals import kill_children
 
 _LANGUAGES = (
     ("CC", "cc", "CFLAGS", (".c", ".i", ".m", ".mi")),
@@ -140,6 +141,7 @@ def _terminated_in_order() -> Iterator[None]:
     """Let SIGTERM raise SystemExit, so that its compiler ends and temporary files go when a worker is terminated."""
 
     def end(number: int, frame: object) -> None:
+        kill_children()  # with all that they have started, and one that is just being started
         raise SystemExit(128 + number)
 
     before = signal.signal(signal.SIGTERM, end)

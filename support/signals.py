@@ -129,10 +129,20 @@ def kill_children() -> list[int]:
 
 
 def _kill_tree(process: int) -> list[int]:
-    children = _children(process)
-    with contextlib.suppress(OSError):
-        os.kill(process, signal.SIGKILL)
-    return [process, *(each for child in children for each in _kill_tree(child))]
+    """Kill a process and its descendants, and return their numbers.
+
+    All are stopped before one is killed, the last first: the children of one that has died are nobody's any more, and
+    this process may be killed meanwhile.
+    """
+    tree = [process]
+    for each in tree:
+        with contextlib.suppress(OSError):
+            os.kill(each, signal.SIGSTOP)
+        tree += _children(each)
+    for each in reversed(tree):
+        with contextlib.suppress(OSError):
+            os.kill(each, signal.SIGKILL)
+    return tree
 
 
 def _children(process: int) -> list[int]:

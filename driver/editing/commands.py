@@ -64,7 +64,7 @@ def _changed(command: CompilerCommand, compiler: tuple[str, ...], flags: tuple[s
 def _of_database(file: EditedFile, notes: list[str]) -> list[CompilerCommand]:
     for path in _databases(file):
         try:
-            commands = [command for command in commands_for(path, file.path) if command.compiles]
+            commands = [_without_incc(command) for command in commands_for(path, file.path) if command.compiles]
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
@@ -80,6 +80,14 @@ def _of_database(file: EditedFile, notes: list[str]) -> list[CompilerCommand]:
             raise AnalysisError(f"{path}: {command.file}: {reason}; the setting incc.trust allows it")
         return [command]
     return []
+
+
+def _without_incc(command: CompilerCommand) -> CompilerCommand:
+    """Return the compiler's command, as of `make CC="incc gcc"`."""
+    incc, compiler = [os.path.basename(word) for word in (*command.words, "", "")[:2]]
+    if incc == "incc" and COMPILER_NAME.fullmatch(compiler):
+        return replace(command, words=command.words[1:])
+    return command
 
 
 def _databases(file: EditedFile) -> Iterator[str]:

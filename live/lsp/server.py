@@ -11,6 +11,7 @@ import os
 import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -49,8 +50,11 @@ class InccServer(LanguageServer):
         """The settings of workspace folders, by their paths, if the client has any."""
         self.switched: dict[str, Any] = {}
         """The settings that commands have switched, by the names of fields."""
-        self.pages = tempfile.TemporaryDirectory(prefix="incc-pages-")
+
+    @cached_property
+    def pages(self) -> tempfile.TemporaryDirectory[str]:
         """The folder for HTML reports, which goes with the server."""
+        return tempfile.TemporaryDirectory(prefix=f"incc-{os.getpid()}-pages-")
 
     # --- settings -----------------------------------------------------------------------------------------------------
 
