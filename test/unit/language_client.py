@@ -6,10 +6,11 @@ import ast
 import asyncio
 import os
 import shutil
+import signal
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -173,11 +174,17 @@ class Editor:
 
     async def no_process(self) -> None:
         """Wait until the server, and all that it has started, have ended."""
-        await until(lambda: not self.processes(), "the end of all processes")
+        limit = time.monotonic() + PATIENCE
+        while left := self.processes():
+            assert time.monotonic() < limit, left
+            await asyncio.sleep(0.02)
 
     async def no_file(self) -> None:
         """Wait until there is no temporary file or folder."""
-        await until(lambda: not [*self.temporary.iterdir()], f"no file in {self.temporary}")
+        limit = time.monotonic() + PATIENCE
+        while left := [path.name for path in self.temporary.iterdir()]:
+            assert time.monotonic() < limit, left
+            await asyncio.sleep(0.02)
 
     def _of(self, path: Path) -> lsp.TextDocumentIdentifier:
         return lsp.TextDocumentIdentifier(path.as_uri())
@@ -238,14 +245,15 @@ async def editing(
         )
         async with asyncio.timeout(PATIENCE):
             editor.capabilities = (await client.initialize_session(parameters)).capabilities
-        yield editor
-        if not ended:
-            async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(2 * PATIENCE):
+            yield editor
+            if not ended:
                 await client.shutdown_session()
         await editor.no_process()
         await editor.no_file()
     finally:
         for process in editor.processes():
-            os.kill(process, 9)
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         await client.stop()
         shutil.rmtree(temporary, ignore_errors=True)
