@@ -11,7 +11,7 @@ from incc.driver.completion import completed
 from incc.driver.editing.commands import commands_of, described
 from incc.driver.editing.compiling import edited_units, encoded
 from incc.driver.pipeline import analyze_unit, model_notes, with_likely_regions
-from incc.driver.settings import CoreSettings, Settings
+from incc.driver.settings import REPORTED, CoreSettings, Settings
 from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME, programs
 from incc.frontends.unit import Unit
 from incc.live.requests import Answer, EditedFile, TrialAnswer, TrialRequest
@@ -33,16 +33,19 @@ def analyse(file: EditedFile) -> Answer:
     try:
         if not project.wants(file.path):
             return Answer(notes=(f"excluded by {project.path}",))
-        report = _analysed(file, project, notes)
+        report = _analysed(file, project, notes, _SHOWN)
     except AnalysisError as error:
         return Answer(problem=str(error).partition("\n")[0], notes=tuple(notes), also=also)
     return Answer(report=report, notes=tuple(dict.fromkeys(notes)), also=also)
 
 
-def _analysed(file: EditedFile, project: Project, notes: list[str]) -> t.AnalysisReport:
-    # The rest of the analysis follows (`complete`).
-    settings = Settings(core=CoreSettings(mcpu=",".join(file.settings.cores)), later=True)
-    cores = project.applied(settings, notes)
+_SHOWN = Settings(kernel=replace(REPORTED, timeline_iterations=0), later=True)
+"""The settings for what an editor shows. The rest of the analysis follows (`complete`); timelines are the page's."""
+
+
+def _analysed(file: EditedFile, project: Project, notes: list[str], settings: Settings) -> t.AnalysisReport:
+    core = CoreSettings(mcpu=",".join(file.settings.cores))
+    cores = project.applied(replace(settings, core=core), notes)
     reports = []
     problems: list[AnalysisError] = []
     for unit in _units(file, project, cores[0].kernel.names_values, notes):
@@ -102,13 +105,14 @@ def try_flags(request: TrialRequest) -> TrialAnswer:
     return TrialAnswer(trials=tuple(trials), problem=after.problem)
 
 
-def page(file: EditedFile, report: t.AnalysisReport) -> str:
-    """Return the HTML page of a file's report. Raises ValueError without kernels."""
+def page(file: EditedFile) -> str:
+    """Return the HTML page of a file's report. Raises AnalysisError, and ValueError without kernels."""
     from incc.driver.deliver import page
 
+    report = _analysed(file, project_of(file.path), [], Settings())
     os.chdir(report.units[0].folder or os.path.dirname(file.path))
     use_unsaved(file.path, encoded(file.text, saved_bytes(file.path)))
-    return page(completed(report).report)
+    return page(report)
 
 
 def complete(report: t.AnalysisReport) -> t.AnalysisReport:

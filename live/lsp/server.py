@@ -253,7 +253,7 @@ class InccServer(LanguageServer):
             self.show("there is no report on this document", lsp.MessageType.Warning)
             return ""
         try:
-            text = await self.jobs.run("page", self.edited_file(document, analysis.texts[document.real]), report)
+            text = await self.jobs.run("page", self.edited_file(document, analysis.texts[document.real], also))
         except JobError as error:
             self.show(str(error), lsp.MessageType.Error)
             return ""
