@@ -65,8 +65,10 @@ def timed(work: object) -> float:
 
 
 def request(base: str, token: str, method: str, path: str, body: str | None = None) -> bytes:
-    connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=120)
-    connection.request(method, path, body, {"Cookie": f"incc={token}", "Origin": base})
+    host = base.removeprefix("http://")
+    connection = http.client.HTTPConnection(host, timeout=120)
+    cookie = f"incc-{host.rpartition(':')[2]}={token}"
+    connection.request(method, path, body, {"Cookie": cookie, "Origin": base})
     answer = connection.getresponse()
     data = answer.read()
     assert answer.status == 200, data

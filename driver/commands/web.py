@@ -85,7 +85,7 @@ def _run(options: argparse.Namespace) -> int:
     if not options.no_browser:
         webbrowser.open(address)
     config = uvicorn.Config(
-        make_app(jobs, token, hosts), log_level="error", server_header=False, timeout_graceful_shutdown=1
+        make_app(jobs, token, hosts, port), log_level="error", server_header=False, timeout_graceful_shutdown=1
     )
     uvicorn.Server(config).run([listening])
     return 0

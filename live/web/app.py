@@ -26,7 +26,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from incc.live.jobs import JobError, Jobs
-from incc.live.web.guard import COOKIE, REPORT_POLICY, Guard
+from incc.live.web.guard import REPORT_POLICY, Guard
 from incc.live.web.requests import Choices, Exploration, Explored
 
 if TYPE_CHECKING:
@@ -179,22 +179,25 @@ def kernel_summary(unit: t.UnitReport, kernel: t.KernelReport) -> dict[str, Any]
     }
 
 
-def make_app(jobs: Jobs, token: str, hosts: Iterable[str]) -> Guard:
+def make_app(jobs: Jobs, token: str, hosts: Iterable[str], port: int) -> Guard:
     """Return the application.
 
     Args:
         jobs: The processes for `explore`, `compare`, `show` and `choices` (driver/exploring/analysis.py).
         token: The token that the browser must have.
         hosts: The values of `Host` that lead to the server, such as "127.0.0.1:8000".
+        port: The port of the server.
     """
     page = LivePage(jobs)
+    cookie = f"incc-{port}"  # browsers send cookies to all ports of a host
 
     async def index(request: Request) -> Response:
         given = request.query_params.get("token")
         if given is not None:
             answer = RedirectResponse("/", 303)
             if guard.is_token(given):
-                answer.set_cookie(COOKIE, given, httponly=True, samesite="strict")
+                # A link from elsewhere to the page may have the cookie; the guard refuses all else from elsewhere.
+                answer.set_cookie(cookie, given, httponly=True, samesite="lax")
             return answer
         if guard.knows(request.headers.get("cookie", "")):
             return FileResponse(os.path.join(STATIC, "index.html"))
@@ -209,7 +212,7 @@ def make_app(jobs: Jobs, token: str, hosts: Iterable[str]) -> Guard:
         Route("/report/{name}", page.report),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    guard = Guard(Starlette(routes=routes), hosts, token, open_paths=("/", "/static/live.css", "/static/token.js"))
+    guard = Guard(Starlette(routes=routes), hosts, cookie, token, ("/", "/static/live.css", "/static/token.js"))
     return guard
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-COOKIE = "incc"
 
 LARGEST_BODY = 64 << 20
 """The most bytes of a request: a report that is dropped on the page."""
@@ -36,8 +34,11 @@ class Guard:
       for it.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], token: str, open_paths: Iterable[str] = ()) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Iterable[str], cookie: str, token: str, open_paths: Iterable[str] = ()
+    ) -> None:
         self._app = app
+        self._cookie = cookie
         self._hosts = frozenset(hosts)
         self._token = token
         self._open = frozenset(open_paths)
@@ -87,12 +88,8 @@ class Guard:
         return None
 
     def knows(self, cookies: str) -> bool:
-        """Return True if a Cookie header has the token."""
-        try:
-            jar: SimpleCookie = SimpleCookie(cookies)
-        except CookieError:
-            return False
-        return COOKIE in jar and self.is_token(jar[COOKIE].value)
+        """Return True if a Cookie header has the token. It may have cookies of other servers on this machine too."""
+        return self.is_token(cookie_parser(cookies).get(self._cookie, ""))
 
     def is_token(self, text: str) -> bool:
         """Return True for the token. It takes the same time for every text."""

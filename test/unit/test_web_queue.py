@@ -80,8 +80,8 @@ def send(server: Server, asked: Any) -> socket.socket:
     connection = socket.create_connection((host, int(port)), timeout=300)
     body = json.dumps(asked).encode()
     head = (
-        f"POST /explore HTTP/1.1\r\nHost: {server.host}\r\nOrigin: {server.base}\r\nCookie: incc={server.token}\r\n"
-        f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"POST /explore HTTP/1.1\r\nHost: {server.host}\r\nOrigin: {server.base}\r\n"
+        f"Cookie: {server.cookie}={server.token}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     connection.sendall(head.encode() + body)
     return connection

@@ -35,13 +35,14 @@ def secret(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("cookie", [None, "incc=", "incc=wrong", "other=x", "incc=\x80"])
+@pytest.mark.parametrize("cookie", [None, "{}=", "{}=wrong", "other=x", "{}=\x80", "{}=a; {}=b"])
 @pytest.mark.parametrize(
     ("method", "path"),
     [("GET", "/choices"), ("POST", "/explore"), ("POST", "/compare"), ("POST", "/show"), ("GET", "/report/x"),
      ("GET", "/static/page.js"), ("GET", "/")],
 )  # fmt: skip
 def test_nothing_is_answered_without_the_token(server: Server, method: str, path: str, cookie: str | None) -> None:
+    cookie = cookie.replace("{}", server.cookie) if cookie else None
     status, _, body = server.request(method, path, "{}" if method == "POST" else None, Cookie=cookie)
     assert status == 401
     assert b"page.js" not in body
@@ -51,8 +52,16 @@ def test_the_token_becomes_a_cookie_that_scripts_cannot_read(server: Server) -> 
     status, headers, _ = server.request("GET", f"/?token={server.token}", Cookie=None, Origin=None)
     assert (status, headers["location"]) == (303, "/")
     assert "HttpOnly" in headers["set-cookie"]
-    assert "SameSite=strict" in headers["set-cookie"]
+    assert "SameSite=lax" in headers["set-cookie"]
     assert "set-cookie" not in server.request("GET", "/?token=wrong", Cookie=None, Origin=None)[1]
+
+
+def test_cookies_of_other_servers_on_this_machine_do_no_harm(server: Server) -> None:
+    with running() as other:
+        assert other.cookie != server.cookie
+        for cookies in (f"{other.cookie}={other.token}", 'x={"a": [1, 2]}; y=ä; =', "z", "incc=x"):
+            assert server.request("GET", "/choices", Cookie=f"{cookies}; {server.cookie}={server.token}")[0] == 200
+            assert server.request("GET", "/choices", Cookie=cookies)[0] == 401
 
 
 @pytest.mark.parametrize("host", ["example.org", "example.org:80", "127.0.0.1", "127.0.0.1:1", "", None])

@@ -23,13 +23,14 @@ class Server:
         self.address = address
         self.base, self.token = address.split("/?token=")
         self.host = self.base.removeprefix("http://")
+        self.cookie = f"incc-{self.host.rpartition(':')[2]}"
 
     def request(
         self, method: str, path: str, body: Any = None, **headers: str | None
     ) -> tuple[int, dict[str, str], bytes]:
         """Send a request as the page would, with changes to its headers; None leaves one out."""
         connection = http.client.HTTPConnection(self.host, timeout=120)
-        sent = {"Cookie": f"incc={self.token}", "Origin": self.base, "Host": self.host}
+        sent = {"Cookie": f"{self.cookie}={self.token}", "Origin": self.base, "Host": self.host}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}  # type: ignore[misc]
         data = body if isinstance(body, (bytes, str, type(None))) else json.dumps(body)
         connection.putrequest(method, path, skip_host=True)
