@@ -76,7 +76,7 @@ class Jobs:
             socket.send_fds(self._control, [b"."], [there.fileno()])
             there.close()
             process = await _receive(here)
-            await asyncio.to_thread(here.send, (function, arguments))
+            await _in_thread(here.send, (function, arguments))
             async with asyncio.timeout(MOST_SECONDS):  # wait_for may lose a cancellation
                 problem, result = await _receive(here)
         except TimeoutError:
@@ -102,7 +102,20 @@ async def _receive(connection: Connection) -> Any:
         await arrived.wait()
     finally:
         loop.remove_reader(connection.fileno())
-    return await asyncio.to_thread(connection.recv)
+    return await _in_thread(connection.recv)
+
+
+async def _in_thread(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of work with a connection, which goes on to its end even if this task is cancelled.
+
+    The thread must not have a connection that is closed, as its descriptor may already be that of another job.
+    """
+    thread = asyncio.create_task(asyncio.to_thread(work, *arguments))
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        await asyncio.wait([thread])
+        raise
 
 
 def _serve(control: socket.socket, load: Callable[[], Any]) -> None:

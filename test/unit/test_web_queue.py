@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -72,6 +73,35 @@ def test_a_server_that_ends_leaves_no_process() -> None:
         processes = descendants(other.process.pid)
         assert processes
     wait_for(lambda: not any(alive(process) for process in processes))
+
+
+CANCELLED = """
+import asyncio, types
+from incc.live.jobs import Jobs
+jobs = Jobs(lambda: types.SimpleNamespace(large=lambda n: bytes([n]) * (4 << 20)))
+
+async def run(n):
+    task = asyncio.create_task(jobs.run("large", n))
+    if n % 2:
+        await asyncio.sleep(n / 5000)
+        task.cancel()
+        await asyncio.wait([task])
+    else:
+        assert await task == bytes([n]) * (4 << 20)
+
+async def some(first):
+    for n in range(first, first + 60):
+        await run(n)
+
+async def main():
+    await asyncio.gather(*map(some, range(0, 240, 60)))
+
+asyncio.run(main())
+"""
+
+
+def test_work_that_is_cancelled_while_its_result_arrives_leaves_others_alone() -> None:
+    subprocess.run([sys.executable, "-c", CANCELLED], check=True, timeout=60)
 
 
 def send(server: Server, asked: Any) -> socket.socket:
