@@ -15,26 +15,26 @@ from incc.support.errors import AnalysisError, suggestion
 MOST_WORDS = 100
 
 _FLAGS = word_set(
-    "PIC PIE aggressive-loop-optimizations align-functions align-jumps align-labels align-loops associative-math "
+    "aggressive-loop-optimizations align-functions align-jumps align-labels align-loops associative-math "
     "assume-sane-operator-new backslash branch-count-reg builtin caller-saves char8_t code-hoisting coroutines "
     "cprop-registers cray-pointer cse-follow-jumps cx-fortran-rules cx-limited-range dec default-double-8 "
     "default-integer-8 default-real-8 delete-null-pointer-checks dollars-in-identifiers early-inlining exceptions "
-    "excess-precision external-blas-never fast-math finite-loops finite-math-only fixed-form fixed-line-length "
-    "float-store forward-propagate fp-contract fp-model free-form free-line-length freestanding frontend-optimize "
+    "excess-precision fast-math finite-loops finite-math-only fixed-form fixed-line-length-none float-store "
+    "forward-propagate fp-contract fp-model free-form free-line-length-none freestanding frontend-optimize "
     "function-sections gcse gcse-after-reload gcse-las gcse-lm gcse-sm gnu89-inline guess-branch-probability "
     "honor-infinities honor-nans hosted if-conversion if-conversion2 implicit-none inline inline-arg-packing "
-    "inline-functions inline-small-functions ipa-cp ipa-cp-clone ipa-icf ipa-pta ipa-ra ipa-sra ivopts jump- "
-    "tables keep-inline-functions lax-vector-conversions lifetime-dse loop-block loop-interchange loop-nest- "
-    "optimize loop-parallelize-all loop-strip-mine loop-unroll-and-jam math-errno merge-all-constants merge- "
-    "constants modulo-sched move-loop-invariants ms-extensions omit-frame-pointer openmp openmp-simd optimize- "
-    "sibling-calls partial-inlining peel-loops peephole peephole2 pic pie plt predictive-commoning prefetch-loop- "
-    "arrays protect-parens range-check realloc-lhs reciprocal-math recursive rename-registers reorder-blocks "
+    "inline-functions inline-small-functions ipa-cp ipa-cp-clone ipa-icf ipa-pta ipa-ra ipa-sra ivopts jump-tables "
+    "keep-inline-functions lax-vector-conversions lifetime-dse loop-block loop-interchange loop-nest-optimize "
+    "loop-parallelize-all loop-strip-mine loop-unroll-and-jam math-errno merge-all-constants merge-constants "
+    "modulo-sched move-loop-invariants ms-extensions omit-frame-pointer openmp openmp-simd optimize-sibling-calls "
+    "partial-inlining peel-loops peephole peephole2 PIC pic PIE pie plt predictive-commoning prefetch-loop-arrays "
+    "protect-parens range-check realloc-lhs reciprocal-math recursive rename-registers reorder-blocks "
     "reorder-functions rounding-math rtti schedule-insns schedule-insns2 section-anchors short-enums sign-zero "
-    "signaling-nans signed-char signed-zeros slp-vectorize split-ivs-in-unroller split-loops split-paths split- "
-    "wide-types stack-arrays strict-aliasing strict-enums strict-overflow strict-return trapping-math trapv tree- "
-    "loop-distribute-patterns tree-loop-distribution tree-loop-if-convert tree-loop-im tree-loop-ivcanon tree- "
-    "loop-vectorize tree-partial-pre tree-pre tree-pta tree-reassoc tree-slp-vectorize tree-sra tree-ter tree- "
-    "vectorize tree-vrp unroll-all-loops unroll-loops unsafe-loop-optimizations unsafe-math-optimizations "
+    "signaling-nans signed-char signed-zeros slp-vectorize split-ivs-in-unroller split-loops split-paths "
+    "split-wide-types stack-arrays strict-aliasing strict-enums strict-overflow strict-return trapping-math trapv "
+    "tree-loop-distribute-patterns tree-loop-distribution tree-loop-if-convert tree-loop-im tree-loop-ivcanon "
+    "tree-loop-vectorize tree-partial-pre tree-pre tree-pta tree-reassoc tree-slp-vectorize tree-sra tree-ter "
+    "tree-vectorize tree-vrp unroll-all-loops unroll-loops unsafe-loop-optimizations unsafe-math-optimizations "
     "unsigned-char unswitch-loops unwind-tables variable-expansion-in-unroller veclib vect-cost-model vectorize "
     "visibility whole-program wrapv zero-call-used-regs"
 )
@@ -47,7 +47,7 @@ _PATTERNS = (
     r"-W(?!a,|l,|p,)[a-z][\w+=-]*|-W",  # the others have options for other programs
     r"-D\w+(?:\([\w, ]*\))?(?:=.*)?|-U\w+",
     r"-g[0-3]?",
-    r"-m(?!llvm|link|align-data-file)[a-z0-9][\w.-]*(?:=[\w.,+:-]+)?",
+    r"-m(?!llvm|link|lir|mlir|odule)[a-z0-9][\w.-]*(?:=[\w.,+:-]+)?",
     r"--param=[a-z][\w-]*=\d+",
     r"-cpp",
 )

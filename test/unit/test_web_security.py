@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incc.driver.exploring.options import allowed_options, is_allowed
+from incc.driver.exploring.options import allowed_options, is_allowed, option_names
 from incc.support.errors import AnalysisError
 from web_client import TRIAD, Server, running
 
@@ -100,7 +101,8 @@ REACHING = """
 -foptimization-record-file=x -fprofile-use=x -fprofile-generate -fprofile-arcs -fauto-profile=x
 -ftest-coverage -ftime-trace -ftime-trace=x -fmodules -fmodule-file=x -fmodule-map-file=x
 -fdebug-prefix-map=a=b -ffile-prefix-map=a=b -fcallgraph-info -fstack-usage -fuse-ld=x -fsanitize=address
--fsanitize-ignorelist=x -mllvm -mlink-builtin-bitcode -mllvm=-load=x -dumpdir -dumpbase -x -xc - -- a.c
+-fsanitize-ignorelist=x -mllvm -mlink-builtin-bitcode -mllvm=-load=x -mmlir -mlir-print-ir-tree-dir=x
+-module-dir -module-file-info -module-dependency-dir -dumpdir -dumpbase -x -xc - -- a.c
 /etc/passwd --sysroot=/ -isysroot --gcc-toolchain=x -gcc-toolchain --config=x -ccc-gcc-name -### -v -pipe
 -fintegrated-cc1-path=x -ivfsoverlay -working-directory=/ -fembed-bitcode -flto -fwhole-program-vtables
 -gsplit-dwarf -gsplit-dwarf=single -P -C --param=x=/etc -Ofast/../x -std=/etc -march=/etc/x -mtune=a/b
@@ -135,6 +137,20 @@ HARMLESS = """
 @pytest.mark.parametrize("option", HARMLESS.split())
 def test_options_that_change_code_are_allowed(option: str) -> None:
     assert is_allowed(option)
+
+
+def test_options_that_are_proposed_exist() -> None:
+    compilers = [name for name in ("gcc", "clang", "clang-19", "clang-16", "clang-14") if shutil.which(name)]
+    if len(compilers) < 2:
+        pytest.skip("gcc and clang are needed")
+    names = option_names()
+    known = set()
+    for compiler in compilers:
+        command = [compiler, "-fsyntax-only", "-xc", *names, *(f"{name}=x" for name in names), os.devnull]
+        text = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}).stderr
+        unknown = re.findall(r"(?:unrecognized command-line option|unknown argument:?) '([^']+)'", text)
+        known |= {name for name in names if name not in unknown or f"{name}=x" not in unknown}
+    assert known == set(names)
 
 
 @pytest.mark.parametrize("compiler", ["/bin/sh", "sh", "../gcc", "gcc -fplugin=x", "incc", "", "env", "gcc\0"])
