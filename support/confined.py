@@ -1,5 +1,8 @@
 """Programs and processes that can open no files but their own, through Linux's Landlock (since Linux 5.13).
 
+They use no network either (TCP since Linux 6.7), and reach no process outside by a signal or an abstract socket (since
+Linux 6.12).
+
 Landlock restricts a thread and what it starts. Therefore a short-lived thread restricts itself and starts the program:
 this process stays as it is, and neither privileges nor a helper program are needed. The loader of the program still
 has to read shared libraries, so the folders of the system's software stay readable.
@@ -30,6 +33,8 @@ _BENEATH = 1
 _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 1, 1 << 2, 1 << 3
 _ALL = ((1 << 13) - 1 - 1, (1 << 14) - 1 - 1, (1 << 15) - 1 - 1)
 """The rights that versions 1, 2 and 3 have, without that to execute a file: it also has to be read."""
+_TCP, _SCOPES = 3, 3
+"""The rights to bind and connect TCP sockets, of version 4, and the limits for abstract sockets and signals, of 6."""
 _NO_NEW_PRIVILEGES = 38
 """The option of prctl(2) without which unprivileged threads cannot restrict themselves."""
 
@@ -125,7 +130,7 @@ def _restrict(readable: Sequence[str], folder: str) -> None:
 
     version = call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     handled = _ALL[min(version, len(_ALL)) - 1]
-    attributes = struct.pack("=Q", handled)
+    attributes = struct.pack("=QQQ", handled, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     rules = call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0))
     try:
         allowed = [(name, _READ_FILE | _READ_DIR) for name in readable]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -130,7 +131,8 @@ def test_no_text_of_options_names_a_file(text: str) -> None:
 HARMLESS = """
 -O3 -Ofast -march=x86-64-v4 -mprefer-vector-width=512 -fno-math-errno -funroll-loops -DN=100 -DF(x)=x*x
 -std=c++20 -Wall -Wno-unused -g -fopenmp-simd --param=max-unroll-times=4 -ffp-contract=off -mavx2 -m32
--mcpu=neoverse-v2 -fveclib=libmvec -w
+-mcpu=neoverse-v2 -fveclib=libmvec -w -ftree-vectorize -fno-tree-loop-distribute-patterns -fno-jump-tables
+-floop-nest-optimize -fno-optimize-sibling-calls
 """
 
 
@@ -228,6 +230,48 @@ def test_nothing_that_is_typed_runs(server: Server, tmp_path: Path) -> None:
     server.explore(source)
     assert not mark.exists()
     assert server.request("POST", "/explore", {"source": TRIAD, "language": "c", "measure": True})[0] == 400
+
+
+REACHING_OUT = """
+import os, socket, sys
+from incc.support.confined import confine_process
+tcp, unix = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)
+unix.bind(f"\\0incc-{os.getpid()}")
+unix.listen()
+attempts = {
+    "connect": lambda: socket.create_connection(tcp.getsockname()),
+    "listen": lambda: socket.create_server(("127.0.0.1", 0)),
+    "abstract": lambda: socket.socket(socket.AF_UNIX).connect(unix.getsockname()),
+    "signal": lambda: os.kill(os.getppid(), 0),
+    "parent": lambda: open(f"/proc/{os.getppid()}/environ"),
+    "memory": lambda: open(f"/proc/{os.getppid()}/mem", "rb+"),
+}
+attempts[sys.argv[1]]()
+if os.fork() == 0:
+    confine_process("true", os.environ, sys.argv[2])
+    try:
+        attempts[sys.argv[1]]()
+    except PermissionError:
+        print("refused")
+    sys.stdout.flush()
+    os._exit(0)
+os.wait()
+"""
+
+
+def landlock_version() -> int:
+    return int(ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [("connect", 4), ("listen", 4), ("abstract", 6), ("signal", 6), ("parent", 1), ("memory", 1)],
+)  # fmt: skip
+def test_a_confined_process_reaches_no_other_and_no_network(kind: str, version: int, tmp_path: Path) -> None:
+    if landlock_version() < version:
+        pytest.skip("this kernel's Landlock is too old")
+    done = subprocess.run([sys.executable, "-c", REACHING_OUT, kind, tmp_path], capture_output=True, text=True)
+    assert done.stdout == "refused\n", done.stderr
 
 
 LIMITED = """
