@@ -23,7 +23,9 @@ class Analysis(msgspec.Struct, eq=False):
     also: str
     """The entry of `EditorSettings.also`; empty for the document's own command."""
     texts: dict[str, list[str]]
-    """The lines of the document and of other open files as they were analysed, by their real paths."""
+    """The lines, as they were analysed, of the document and of other open files with loops of it, by real paths."""
+    others: frozenset[str]
+    """The real paths of all other files that were open then."""
     report: t.AnalysisReport | None = None
     problem: str = ""
     """The reason why a later text could not be analysed; empty if it could."""
@@ -74,11 +76,8 @@ class Document(msgspec.Struct, eq=False):
     def sees(self, opened: Document) -> bool:
         """Return False if this document must be analysed again to show its loops in one that was opened since."""
         for analysis in self.analyses.values():
-            units = analysis.report.units if analysis.report and opened.real not in analysis.texts else []
-            for unit in units:
-                names = {name for kernel in unit.kernels for name, _ in _places(unit, kernel)}
-                if any(path_of(name, unit) == opened.real for name in names):
-                    return False
+            if opened.real not in analysis.texts and opened.real in _files(analysis.report):
+                return False
         return True
 
     def cancel(self) -> None:
@@ -93,7 +92,9 @@ class Document(msgspec.Struct, eq=False):
         if answer.problem and before is not None and before.report:
             before.problem = answer.problem
         else:
-            self.analyses[also] = Analysis(also, texts, answer.report, answer.problem)
+            shown = {self.real, *_files(answer.report)}
+            texts, others = {path: lines for path, lines in texts.items() if path in shown}, frozenset(texts)
+            self.analyses[also] = Analysis(also, texts, others, answer.report, answer.problem)
 
 
 class ShownLoop(msgspec.Struct, frozen=True, eq=False):
@@ -125,6 +126,16 @@ class ShownLoop(msgspec.Struct, frozen=True, eq=False):
         if not self.unit.source and path_of(self.unit.assembly_file, self.unit) == self.file:
             return self.lines.now(instruction.line)
         return self.line_of(instruction.source)
+
+
+def _files(report: t.AnalysisReport | None) -> set[str]:
+    """Return the real paths of the files in which loops of a report are shown."""
+    return {
+        path_of(name, unit)
+        for unit in (report.units if report else ())
+        for kernel in unit.kernels
+        for name, _ in _places(unit, kernel)
+    }
 
 
 def path_of(name: str, unit: t.UnitReport) -> str:

@@ -58,7 +58,7 @@ def _add_documents(server: InccServer) -> None:
         document = ls.documents.get(params.text_document.uri)
         if document is not None:
             for other in ls.documents.values():
-                if other is document or any(document.real in each.texts for each in other.analyses.values()):
+                if other is document or any(document.real in each.others for each in other.analyses.values()):
                     ls.schedule(other)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)

@@ -77,7 +77,7 @@ def test_lines_end_where_those_of_the_protocol_do(text: str) -> None:
 def loop_at(file: str, line: int) -> Any:
     """Return as much of a report on one loop as its place needs."""
     kernel = SimpleNamespace(
-        source=SimpleNamespace(file=file, line=line, column=1), column=1, remarks=[], instructions=[]
+        source=SimpleNamespace(file=file, line=line, column=1), column=1, remarks=[], instructions=[], inlined_into=[]
     )
     return SimpleNamespace(units=[SimpleNamespace(folder="/p", source="a.c", kernels=[kernel], assembly_file="")])
 
