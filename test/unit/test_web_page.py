@@ -230,6 +230,34 @@ def test_a_dropped_report_opens(open_page: Callable[..., Page], server: Server, 
     page.wait(lambda: "not an incc report" in page.one("#said").text)
 
 
+def test_a_link_on_another_page_leads_to_the_page(open_page: Callable[..., Page], server: Server) -> None:
+    page = open_page()
+    page.settled()
+    page.driver.get(f"data:text/html,<a href='{server.base}/'>a link</a>")
+    page.one("a").click()
+    page.wait(lambda: page.all(".pane"))
+
+
+def test_a_server_that_has_ended_is_reported(open_page: Callable[..., Page]) -> None:
+    with running() as other:
+        page = open_page(other.address)
+        page.settled()
+    page.type(SUM)
+    page.wait(lambda: "incc-web does not answer" in page.statuses()[0])
+
+
+def test_four_panes_with_their_comparison_have_room_for_reports(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    for count in (2, 3, 4):
+        page.settled(count - 1)
+        page.one("#add").click()
+    page.settled(4)
+    page.one("#compare").click()
+    page.wait(lambda: page.one("#comparison-report").is_displayed())
+    assert min(frame.size["height"] for frame in page.all(".pane iframe")) >= 200
+    assert min(pane.size["height"] for pane in page.all(".pane")) >= 300
+
+
 def test_the_keyboard_alone(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.settled()

@@ -1,17 +1,20 @@
 // Requests to the server.
 
-async function text(response) {
+async function request(path, options) {
+  const response = await fetch(path, options).catch(error => {
+    throw error.name === "AbortError" ? error : new Error("incc-web does not answer; is it still running?");
+  });
   if (response.ok) return response;
   throw new Error((await response.text()).trim() || `the server answers ${response.status}`);
 }
 
 export async function choices() {
-  return (await text(await fetch("/choices"))).json();
+  return (await request("/choices")).json();
 }
 
 // Returns the answer to an exploration. `waits(place)` is called with the place in the queue whenever it changes.
-export async function explore(request, waits, signal) {
-  const response = await text(await fetch("/explore", {method: "POST", body: JSON.stringify(request), signal}));
+export async function explore(asked, waits, signal) {
+  const response = await request("/explore", {method: "POST", body: JSON.stringify(asked), signal});
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let left = "";
   for (;;) {
@@ -29,9 +32,9 @@ export async function explore(request, waits, signal) {
 }
 
 export async function compare(ids, labels) {
-  return (await text(await fetch("/compare", {method: "POST", body: JSON.stringify({ids, labels})}))).json();
+  return (await request("/compare", {method: "POST", body: JSON.stringify({ids, labels})})).json();
 }
 
 export async function show(report) {
-  return (await text(await fetch("/show", {method: "POST", body: report}))).json();
+  return (await request("/show", {method: "POST", body: report})).json();
 }

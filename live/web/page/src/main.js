@@ -55,6 +55,7 @@ class Page {
     this.quiet = true;
     this.editor.set(this.state.source);
     this.quiet = false;
+    for (const pane of this.panes) pane.stop();
     byId("panes").replaceChildren();
     this.panes = [];
     for (const pane of this.state.panes) this.panes.push(new Pane(this, pane));
@@ -96,7 +97,10 @@ class Page {
 
   // Puts the state into the address.
   async changed() {
-    this.address = await encode(this.state);
+    const turn = this.changing = {};
+    const address = await encode(this.state);
+    if (turn !== this.changing) return; // there is a later change
+    this.address = address;
     history.replaceState(null, "", `#${this.address}`);
   }
 
@@ -114,7 +118,7 @@ class Page {
 
   remove(pane) {
     const at = this.panes.indexOf(pane);
-    pane.running?.abort();
+    pane.stop();
     pane.element.remove();
     this.panes.splice(at, 1);
     this.state.panes.splice(at, 1);
@@ -143,9 +147,11 @@ class Page {
     const found = this.panes.filter(pane => pane.answer?.result);
     const wanted = this.state.compare && this.panes.length > 1 && found.length === this.panes.length;
     byId("comparison").hidden = !wanted;
-    if (!wanted) return;
+    if (!wanted || this.panes.some(pane => pane.busy)) return;
+    const turn = this.comparing = {};
     const {result, problem} = await compare(found.map(pane => pane.answer.result), found.map(pane => pane.label))
       .catch(error => ({result: "", problem: error.message}));
+    if (turn !== this.comparing) return; // there are later answers
     byId("comparison-problem").textContent = problem;
     if (result) byId("comparison-report").src = `/report/${result}`;
   }

@@ -13,6 +13,7 @@ export class Pane {
     this.page = page;
     this.state = state;
     this.answer = null;
+    this.busy = false;
     this.place = "";
     this.number = ++count;
     this.make();
@@ -115,9 +116,14 @@ export class Pane {
 
   // Analyses after a pause, in place of what is running.
   run(pause = 0) {
+    this.stop();
+    this.busy = true;
+    this.timer = setTimeout(() => this.explore(), pause);
+  }
+
+  stop() {
     clearTimeout(this.timer);
     this.running?.abort();
-    this.timer = setTimeout(() => this.explore(), pause);
   }
 
   async explore() {
@@ -126,16 +132,18 @@ export class Pane {
     const {compiler, options: words, core, data} = this.state;
     const assembly = language === "assembly";
     this.element.setAttribute("aria-busy", "true");
+    let answer;
     try {
-      const answer = await explore({source, language, compiler: assembly ? "" : compiler, options: assembly ? "" : words, core,
+      answer = await explore({source, language, compiler: assembly ? "" : compiler, options: assembly ? "" : words, core,
         changes: changes(this.state), data: dataSize(data)},
-      place => this.say(place ? `waits behind ${place - 1} others` : "compiles and analyses …"), running.signal);
-      this.take(answer);
+      place => this.say(place ? `waits: number ${place} in the queue` : "compiles and analyses …"), running.signal);
     } catch (error) {
       if (error.name === "AbortError") return;
       this.say(error.message, true);
     }
+    this.busy = false;
     this.element.removeAttribute("aria-busy");
+    if (answer) this.take(answer);
   }
 
   say(text, wrong = false) {

@@ -27,8 +27,20 @@ export function dataSize(step) {
   return !step ? "" : kib >= 1024 ? `${kib / 1024}M` : `${kib}K`;
 }
 
+// More than the longest source, which the server limits; a short address may unpack to far more.
+const MOST_BYTES = 4_000_000;
+
 async function through(stream, bytes) {
-  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+  let size = 0;
+  const limit = new TransformStream({
+    transform(chunk, controller) {
+      size += chunk.length;
+      if (size > MOST_BYTES) controller.error(new RangeError("too much text"));
+      else controller.enqueue(chunk);
+    },
+  });
+  const passed = new Blob([bytes]).stream().pipeThrough(stream).pipeThrough(limit);
+  return new Uint8Array(await new Response(passed).arrayBuffer());
 }
 
 export async function encode(state) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
+import {deflateRawSync} from "node:zlib";
 
 import {MOST_PANES, changes, checked, dataSize, decode, encode, firstState, newPane} from "./state.js";
 
@@ -14,6 +15,13 @@ test("a state survives its address", async () => {
 test("damaged addresses have no state", async () => {
   for (const text of ["", "x", "AAAA", "%%%", btoa("{}")]) assert.equal(await decode(text), null);
   assert.equal(await decode(await encode({language: "c"})), null);
+});
+
+test("a short address that unpacks to much text has no state", async () => {
+  const text = await encode(firstState({source: " ".repeat(3_000_000), language: "c"}));
+  assert.equal((await decode(text)).source.length, 3_000_000);
+  const raw = deflateRawSync(JSON.stringify({source: " ".repeat(5_000_000), language: "c"}));
+  assert.equal(await decode(raw.toString("base64url")), null);
 });
 
 test("values of the wrong type are replaced", () => {
