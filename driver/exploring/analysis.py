@@ -19,7 +19,7 @@ from incc.driver import UsageError
 from incc.driver.cli.kinds import ONE
 from incc.driver.cores import cores_of
 from incc.driver.exploring.options import allowed_options, option_names
-from incc.driver.exploring.sandbox import check_includes, confine
+from incc.driver.exploring.sandbox import check_includes, confine, limit_process
 from incc.driver.pipeline import analyze_unit, in_gnu_syntax, model_notes, with_likely_regions
 from incc.driver.settings import REPORTED, CoreSettings, LimitSettings, Settings
 from incc.driver.sources import units_of
@@ -145,6 +145,7 @@ def compare(reports: Sequence[t.AnalysisReport], labels: Sequence[str]) -> str:
     """Return the page that compares reports. Raises ValueError if there is nothing to compare."""
     from incc.driver.api_compare import compare
 
+    limit_process()
     return compare(*reports, labels=labels, assembly=True).html()
 
 
@@ -155,6 +156,7 @@ def show(text: str) -> str:
     from incc.report.documents import read_report
 
     os.chdir("/")
+    limit_process()
     return page(completed(read_report(text.encode(), "the file", 1)).report)
 
 

@@ -32,16 +32,21 @@ def confine(compiler: Compiler, environment: Mapping[str, str], folder: str) -> 
     Raises:
         NotConfinedError: The kernel cannot keep a process from files.
     """
-    own = [*_package(), sys.prefix, sys.base_prefix, *sys.path]
+    # Compilers for Arm read what -march=native is from /proc/cpuinfo.
+    own = [*_package(), sys.prefix, sys.base_prefix, *sys.path, "/proc/cpuinfo"]
     processes = _processes() + PROCESSES
     confine_process(compiler.path, environment, folder, [name for name in own if name])
-    for limit, value in (
-        (resource.RLIMIT_CPU, CPU_SECONDS),
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_FSIZE, FILE),
-        (resource.RLIMIT_NPROC, processes),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    limit_process()
+    _limit((resource.RLIMIT_FSIZE, FILE), (resource.RLIMIT_NPROC, processes), (resource.RLIMIT_CORE, 0))
+
+
+def limit_process() -> None:
+    """Limit the time and memory of this process, and of each that it starts."""
+    _limit((resource.RLIMIT_CPU, CPU_SECONDS), (resource.RLIMIT_AS, MEMORY))
+
+
+def _limit(*limits: tuple[int, int]) -> None:
+    for limit, value in limits:
         _, most = resource.getrlimit(limit)
         value = value if most == resource.RLIM_INFINITY else min(value, most)
         resource.setrlimit(limit, (value, value))

@@ -37,6 +37,9 @@ STATIC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "static")
 MOST_RESULTS = 100
 """The most results that are kept."""
 
+MOST_TEXT = 256 << 20
+"""The most characters of all pages that are kept."""
+
 _TICK = 0.1
 """Seconds between two looks at the queue and at the connection."""
 
@@ -61,14 +64,16 @@ class LivePage:
     def __init__(self, jobs: Jobs) -> None:
         self.jobs = jobs
         self.results: OrderedDict[str, Result] = OrderedDict()
+        self._text = 0
         self._choices: asyncio.Task[Choices] | None = None
 
     def keep(self, result: Result) -> str:
         """Keep a result, and return the name that the browser asks for it by, which cannot be guessed."""
         name = secrets.token_urlsafe(16)
         self.results[name] = result
-        while len(self.results) > MOST_RESULTS:
-            self.results.popitem(last=False)
+        self._text += len(result.html)
+        while len(self.results) > 1 and (len(self.results) > MOST_RESULTS or self._text > MOST_TEXT):
+            self._text -= len(self.results.popitem(last=False)[1].html)
         return name
 
     async def choices(self, request: Request) -> Response:

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.driver.exploring.options import allowed_options, is_allowed, option_names
+from incc.driver.exploring.sandbox import CPU_SECONDS
 from incc.support.errors import AnalysisError
 from web_client import TRIAD, Server, running
 
@@ -306,6 +307,34 @@ def test_a_compilation_has_limits(server: Server, language: str, source: str) ->
         [sys.executable, "-c", LIMITED, compiler, language], input=source, capture_output=True, text=True
     )
     assert done.stdout.strip() != "no problem"
+
+
+SHOWN = """
+import contextlib, resource
+from incc.driver.exploring import analysis, sandbox
+with contextlib.suppress(Exception):
+    analysis.show("{}")
+print(resource.getrlimit(resource.RLIMIT_AS)[1] <= sandbox.MEMORY, resource.getrlimit(resource.RLIMIT_CPU)[1])
+"""
+
+
+def test_a_report_that_is_dropped_has_limits() -> None:
+    done = subprocess.run([sys.executable, "-c", SHOWN], capture_output=True, text=True, check=True)
+    assert done.stdout == f"True {CPU_SECONDS}\n"
+
+
+def test_the_memory_for_results_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    from incc.live.web import app
+
+    monkeypatch.setattr(app, "MOST_TEXT", 100)
+    page = app.LivePage(None)  # type: ignore[arg-type]
+    names = [page.keep(app.Result("x" * size)) for size in (40, 40, 30, 10)]
+    assert [name in page.results for name in names] == [False, True, True, True]
+    large = page.keep(app.Result("x" * 1000))
+    assert list(page.results) == [large], "the last one is always kept"
+    for size in (60, 30):
+        page.keep(app.Result("x" * size))
+    assert len(page.results) == 2
 
 
 def test_the_size_of_a_request_is_limited(server: Server) -> None:
