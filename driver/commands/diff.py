@@ -140,8 +140,9 @@ COMMAND = Command(
         "incc-diff old.json new.json --where 'cycles_b > 1.1*cycles_a and function like \"gemm*\"' --format=markdown",
     ),
     environment=ENVIRONMENT,
-    status="0; 1 if --fail-if holds for a kernel, or one of several inputs cannot be read or compiled; 2 for a mistake "
-    "on the command line, fewer than two inputs that can be compared, or output that cannot be written",
+    status="0; 1 if --fail-if holds for a kernel, --function matches nothing, or one of several inputs cannot be read "
+    "or compiled; 2 for a mistake on the command line, fewer than two inputs that can be compared, or output that "
+    "cannot be written",
     abbreviations=False,
 )
 
@@ -167,7 +168,10 @@ def _run(arguments: Sequence[str]) -> int:
     failures = _deliver(comparison, options, show)
     for failure in failures:
         fail("incc-diff", failure, ERROR)
-    return _status(comparison, bool(failures))
+    status = _status(comparison, bool(failures))
+    if status == OK and options.function and not options.where and not comparison.rows:
+        return fail("incc-diff", f"no kernel of a function named {' or '.join(options.function)}", FAILED)
+    return status
 
 
 def _compare_runs(options: argparse.Namespace) -> int:

@@ -154,6 +154,17 @@ def test_functions_are_chosen(tmp_path: pathlib.Path, report: Any) -> None:
     assert side.info.notes == ["No function has such a name."]
 
 
+@pytest.mark.parametrize(("function", "status"), [("triad*", 0), ("nosuch", 1)])
+def test_a_function_that_is_not_there_fails_incc_diff(
+    tmp_path: pathlib.Path, report: Any, function: str, status: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from incc.driver.commands import diff
+
+    name = written(tmp_path, "a.json", report)
+    assert diff.main([name, name, f"--function={function}", "--fail-if=cycles > +1000%"]) == status
+    assert ("no kernel of a function named nosuch" in capfd.readouterr().err) == bool(status)
+
+
 def test_kernels_of_one_name_are_numbered(tmp_path: pathlib.Path, report: Any) -> None:
     new = copy.deepcopy(report)
     for kernel in new["units"][0]["kernels"]:
