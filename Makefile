@@ -95,7 +95,8 @@ explore: $(VENV)/.installed $(VENV)/.test-tools
 golden: $(VENV)/.installed $(VENV)/.test-tools
 	INCC_GOLDEN=write $(IN_VENV) $(BIN)/lit -q test/lit/golden
 
-lint: $(VENV)/.installed $(VENV)/.lint-tools $(VENV)/.docs-tools
+# mypy needs the optional libraries, which are among what tests want.
+lint: $(VENV)/.installed $(VENV)/.test-tools $(VENV)/.lint-tools $(VENV)/.docs-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/radon cc --json core $(PACKAGES) | $(BIN)/python -c '$(COMPLEX)'
