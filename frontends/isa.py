@@ -328,6 +328,9 @@ class Isa:
     """Models for code that names no core, where the host cannot run it: the first of which the pattern is in the
     compiler's target counts. Each is the most widespread core with the instructions that the target allows."""
 
+    generic_core: tuple[str, str] = ("", "")
+    """The model, and the name of its core, that LLVM takes for the processor `generic`; empty for the models' table."""
+
     def usual_core(self, target: str) -> str:
         """Return the model for code with this target of the compiler, "" for any."""
         return next(model for model, pattern in self.usual_cores if re.search(pattern, target.lower()))

@@ -33,7 +33,7 @@ from incc.driver.selection import selected
 from incc.driver.settings import Scope, Settings, with_values
 from incc.driver.sources import compiled_source, is_source
 from incc.frontends.asm.llvm_regions import latencies
-from incc.frontends.isa import DecodeError, detect
+from incc.frontends.isa import DecodeError, detect, isa
 from incc.frontends.unit import Unit
 from incc.report import types as t
 from incc.report.source.problems import found_problems, shown
@@ -347,7 +347,7 @@ def _source(options: McaOptions) -> _Source:
         except DecodeError as error:  # LLVM was stopped
             raise AnalysisError(f"{name}: {error}") from None
     # Directives on the first line keep the numbers of lines. Without one the text itself tells its syntax.
-    if "x86-asm-syntax" in options.given.names and detect(text, options.isa) == "x86":
+    if "x86-asm-syntax" in options.given.names and isa(detect(text, options.isa)).syntax.dialects:
         intel = options.given["x86-asm-syntax"] == "intel"
         text = (".intel_syntax noprefix; " if intel else ".att_syntax; ") + text
     if options.narrow:

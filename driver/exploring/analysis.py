@@ -216,5 +216,5 @@ def _choice(name: str) -> CompilerChoice | None:
         languages = ("c++",)
     elif any(word in name for word in ("gfortran", "flang", "ifx", "f77", "f95")):
         languages = ("fortran",)
-    native = "" if name.startswith(("aarch64", "arm", "riscv")) else " -march=native"
+    native = "" if "-linux-" in name else " -march=native"  # the prefix of a cross compiler
     return CompilerChoice(name=name, title=title, languages=languages, default_options=f"-O3{native}")

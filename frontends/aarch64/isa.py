@@ -75,6 +75,7 @@ class _AArch64(Isa):
     targets = ("aarch64", "arm64")
     vector_widths = (128, SCALABLE)
     usual_cores = (("neoverse-n2", r"^armv9|\+sve2"), ("neoverse-v1", r"\+sve"), ("neoverse-n1", ""))
+    generic_core = ("cortex-a510", "the Cortex-A510")  # ProcessorModel<"generic"> in LLVM's AArch64Processors.td
     syntax = Syntax(comments=("//",), line_comments="#", padding="nop")
     example = "\t.type f, %function\nf:\n.L1:\n\tsubs x0, x0, 1\n\tb.ne .L1\n\tret\n"
     # OSACA's: a move to x1 and a no-operation as bytes (the section on markers of its README).

@@ -9,6 +9,8 @@ users who ask for them (`level`).
 
 from __future__ import annotations
 
+from incc.frontends.isa import isa
+
 # Model, the names of cores that it is nearest to, and the reason as a clause about these cores.
 _NEAREST: tuple[tuple[str, str, str], ...] = (
     ("graniterapids", "diamondrapids dmr", "Panther Cove, three generations on; the last server core with a model"),
@@ -108,8 +110,6 @@ _LEVELS: tuple[tuple[str, str, str], ...] = (
     ("skylake-avx512", "x86-64-v4", f"{_MANY}; LLVM takes its model of Skylake's servers"),
 )
 
-_LEVELS_AARCH64 = (("cortex-a510", "generic", f"{_MANY}; LLVM takes its model of the Cortex-A510"),)
-
 # Names that are no core, and cores of AArch64 that no model resembles.
 _WITHOUT: tuple[tuple[str, str], ...] = (
     (
@@ -150,13 +150,15 @@ def nearest(name: str) -> tuple[str, str]:
     return "", ""
 
 
-def level(name: str, isa: str = "") -> tuple[str, str]:
+def level(name: str, code_isa: str = "") -> tuple[str, str]:
     """Return the model for a name of many cores in lower case, and the reason; ("", "") for other names.
 
     It is for users who ask for exactly that name. If a compiler's target has such a name, code is analysed for the
-    host. `isa` is the instruction set of the code, by default x86.
+    host. `code_isa` is the instruction set of the code; without it the names are those of the table.
     """
-    for model, names, why in _LEVELS_AARCH64 if isa == "aarch64" else _LEVELS:
+    own, title = isa(code_isa).generic_core if code_isa else ("", "")
+    levels = ((own, "generic", f"{_MANY}; LLVM takes its model of {title}"),) if own else _LEVELS
+    for model, names, why in levels:
         if name in names.split():
             return model, why
     return "", ""
