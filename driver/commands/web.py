@@ -100,7 +100,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
         listening.listen(128)
     except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = error.strerror if isinstance(error, OSError) else "ports are from 0 to 65535"
         raise UsageError(f"{host}:{port}: {reason}") from None
     return listening
 

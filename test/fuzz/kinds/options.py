@@ -19,7 +19,11 @@ _NEVER = frozenset(
     ("measure", "unsafe", "trust", "trust-includes", "resume", "p", "j", "clear-cache", "prune", "model-path")
 )
 _TAKES_MINUTES = ("incc-bench", "--all")
-_OWN = {"incc-bench": ("--simulated",), "incc-build": ("-o", "reports", "--", "true")}
+_OWN = {
+    "incc-bench": ("--simulated",),
+    "incc-build": ("-o", "reports", "--", "true"),
+    "incc-web": ("--port=70000",),  # with one that there is, it would serve until it is stopped
+}
 _SUBCOMMANDS_NEVER = frozenset(("make", "import"))
 
 
