@@ -39,7 +39,7 @@ REQUESTS = (
     {"id": 2, "method": "shutdown"},
     {"method": "exit"},
 )
-"""What an editor sends to a language server."""
+"""The messages of an editor to a language server."""
 CORES = {"x86_64": ("-march=skylake-avx512", "skylake-avx512"), "aarch64": ("-mcpu=neoverse-n1", "neoverse-n1")}
 """The option of the compiler and the model of a core, by the machine that the test runs on."""
 

@@ -1,4 +1,4 @@
-"""What the server does for each request of an editor."""
+"""The features of the server: the answer to each request of an editor."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def test_a_command_without_python_says_so(tmp_path: Path) -> None:
 
 
 def test_a_command_starts_no_interpreter_of_the_environment_that_built_it(tmp_path: Path) -> None:
-    """That environment may be gone, and its folder belong to somebody else."""
+    """The folder of a removed environment may belong to somebody else."""
     (tmp_path / "bin").mkdir()
     shutil.copy(installed("incc-mca"), tmp_path / "bin")
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"

@@ -81,7 +81,7 @@ async def test_flags_are_tried_and_shown(place: Path) -> None:
 
 
 async def test_a_trial_is_of_the_text_that_was_analysed(place: Path) -> None:
-    """What an edit changes is not taken for what flags do."""
+    """Flags get no credit for the effect of an edit."""
     file = written(place / "roots.c", ROOTS)
     async with editing(place) as editor:
         editor.open(file)
@@ -111,7 +111,7 @@ async def test_the_page_of_a_report_is_written_and_shown(place: Path) -> None:
 
 
 async def test_refreshes_announce_results(place: Path) -> None:
-    """An editor that is told of new lenses gets those that there are at once."""
+    """An editor that supports refreshes gets the present lenses at once."""
     file = written(place / "sum.c", SUM)
     async with editing(place, capabilities=REFRESHED) as editor:
         refreshes: list[str] = []

@@ -1,4 +1,4 @@
-"""What incc-web keeps away from the machine that it runs on; docs/security.md lists it."""
+"""Attempts to reach the machine through incc-web, as docs/security.md lists them."""
 
 from __future__ import annotations
 
