@@ -107,9 +107,7 @@ def _add_workspace(server: InccServer) -> None:
 def _add_answers(server: InccServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     async def code_lenses(ls: InccServer, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        workspace = ls.client_capabilities.workspace
-        refreshed = bool(workspace and workspace.code_lens and workspace.code_lens.refresh_support)
-        document = await ls.settled(params.text_document.uri, refreshed)
+        document = await ls.settled(params.text_document.uri, ls.refreshes("code_lens"))
         if document is None:
             return []
         problems = [
@@ -121,9 +119,7 @@ def _add_answers(server: InccServer) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
     async def inlay_hints(ls: InccServer, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        workspace = ls.client_capabilities.workspace
-        refreshed = bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
-        document = await ls.settled(params.text_document.uri, refreshed)
+        document = await ls.settled(params.text_document.uri, ls.refreshes("inlay_hint"))
         if document is None:
             return []
         return list(chain_hints(ls.loops(document), document.lines, params.range.start.line, params.range.end.line))

@@ -12,7 +12,7 @@ import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from lsprotocol import types as lsp
@@ -168,11 +168,15 @@ class InccServer(LanguageServer):
         """Tell the client that there are other results."""
         for document in self.documents.values():
             self.publish(document)
-        workspace = self.client_capabilities.workspace
-        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+        if self.refreshes("code_lens"):
             self.workspace_code_lens_refresh(None)
-        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+        if self.refreshes("inlay_hint"):
             self.workspace_inlay_hint_refresh(None)
+
+    def refreshes(self, kind: Literal["code_lens", "inlay_hint"]) -> bool:
+        """Return True if the client asks for lenses or hints again when `refresh` says that there are others."""
+        asked = getattr(self.client_capabilities.workspace, kind, None)
+        return bool(asked and asked.refresh_support)
 
     def publish(self, document: Document) -> None:
         """Publish the diagnostics of a document as it is now."""
