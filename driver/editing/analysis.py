@@ -12,7 +12,7 @@ from incc.driver.editing.commands import commands_of, described
 from incc.driver.editing.compiling import edited_units, encoded
 from incc.driver.pipeline import analyze_unit, model_notes, with_likely_regions
 from incc.driver.settings import REPORTED, CoreSettings, Settings
-from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME, programs
+from incc.frontends.gcc_wrapper.compiler import installed_compilers
 from incc.frontends.unit import Unit
 from incc.live.requests import Answer, EditedFile, TrialAnswer, TrialRequest
 from incc.report import types as t
@@ -129,4 +129,4 @@ def core_names() -> list[str]:
 
 def compilers() -> list[str]:
     """Return the names of the compilers in PATH."""
-    return programs(os.environ.get("PATH", os.defpath), COMPILER_NAME.fullmatch)
+    return installed_compilers(os.environ.get("PATH", os.defpath))

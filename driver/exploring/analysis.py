@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -24,7 +22,7 @@ from incc.driver.pipeline import analyze_unit, in_gnu_syntax, model_notes, with_
 from incc.driver.settings import REPORTED, CoreSettings, LimitSettings, Settings
 from incc.driver.sources import units_of
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
-from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME, Compiler, child_environment, find_program, programs
+from incc.frontends.gcc_wrapper.compiler import Compiler, child_environment, find_program, installed_compilers
 from incc.frontends.isa import detect, isa
 from incc.frontends.unit import Unit
 from incc.live.web.requests import Choices, CompilerChoice, CoreChoice, Exploration, Explored, Language
@@ -40,9 +38,6 @@ _NAMES: dict[Language, str] = {
     "fortran": "example.f90",
     "assembly": "example.s",
 }
-
-_SCRIPTS = ("c89", "c99", "c89-gcc", "c99-gcc")
-_STANDARD = ("", "cc", "c++", "f77", "f90", "f95")
 
 MOST_MESSAGES = 64 << 10
 """Most characters of a compiler's messages that are shown."""
@@ -80,7 +75,7 @@ def _units(asked: Exploration, folder: str, messages: list[str]) -> tuple[list[U
     if asked.language == "assembly":
         compiler = Compiler(find_program("as", environment), ["as"])
     else:
-        if asked.compiler not in _compiler_names():
+        if asked.compiler not in installed_compilers(_path()):
             raise AnalysisError(f"there is no compiler {asked.compiler!r} here")
         compiler = Compiler(find_program(asked.compiler, environment), [asked.compiler])
     options = allowed_options(asked.options)
@@ -163,7 +158,7 @@ def show(text: str) -> str:
 def choices() -> Choices:
     """Return what the page offers: compilers in PATH, cores with a model, options."""
     return Choices(
-        compilers=tuple(filter(None, map(_choice, _compiler_names()))),
+        compilers=tuple(filter(None, map(_choice, installed_compilers(_path())))),
         cores=tuple(
             CoreChoice(
                 name=model.name,
@@ -179,28 +174,8 @@ def choices() -> Choices:
     )
 
 
-def _compiler_names() -> list[str]:
-    """Return one name for each compiler in PATH: the one with a version, if there is one."""
-    path = os.environ.get("PATH", os.defpath)
-    by_program: dict[tuple[str, bool], str] = {}
-    for name in programs(path, COMPILER_NAME.fullmatch):
-        if name in _SCRIPTS:
-            continue
-        real = os.path.realpath(shutil.which(name, path=path) or name)
-        key = real, "++" in name
-        by_program[key] = max(by_program.get(key, ""), name, key=_plainness)
-    return sorted(by_program.values(), key=_order)
-
-
-def _order(name: str) -> tuple[bool, bool, int, str]:
-    """Return a key that puts compilers for this machine first, gcc before others, and the newest first."""
-    version = re.search(r"\d+$", name)
-    return name.count("-") > 1, "clang" in name or "flang" in name, -int(version[0]) if version else 0, name
-
-
-def _plainness(name: str) -> tuple[bool, bool, int]:
-    """Return a key that is largest for the name of a compiler that says most: gcc-12 rather than cc."""
-    return name not in _STANDARD, any(map(str.isdigit, name)), -len(name)
+def _path() -> str:
+    return os.environ.get("PATH", os.defpath)
 
 
 def _choice(name: str) -> CompilerChoice | None:

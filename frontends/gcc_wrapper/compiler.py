@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
@@ -112,6 +113,34 @@ def programs(path: str, wanted: Callable[[str], object], own: str = "") -> list[
         except OSError:
             continue
     return sorted(names)
+
+
+_SCRIPTS = ("c89", "c99", "c89-gcc", "c99-gcc")
+"""Scripts that call another compiler with options of their own."""
+_STANDARD = ("", "cc", "c++", "f77", "f90", "f95")
+
+
+def installed_compilers(path: str) -> list[str]:
+    """Return a name for each compiler in the folders of `path`, the one with a version if there is one.
+
+    Compilers for this machine come first, gcc before others, and the newest first.
+    """
+    by_program: dict[tuple[str, bool], str] = {}
+    for name in programs(path, COMPILER_NAME.fullmatch):
+        if name not in _SCRIPTS:
+            key = os.path.realpath(shutil.which(name, path=path) or name), "++" in name
+            by_program[key] = max(by_program.get(key, ""), name, key=_plainness)
+    return sorted(by_program.values(), key=_order)
+
+
+def _plainness(name: str) -> tuple[bool, bool, int]:
+    """Return a key that is largest for the name of a compiler that says most: gcc-12 rather than cc."""
+    return name not in _STANDARD, any(map(str.isdigit, name)), -len(name)
+
+
+def _order(name: str) -> tuple[bool, bool, int, str]:
+    version = re.search(r"\d+$", name)
+    return name.count("-") > 1, "clang" in name or "flang" in name, -int(version[0]) if version else 0, name
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -200,13 +201,15 @@ async def test_commands_ask_for_what_they_are_not_told(place: Path) -> None:
         @editor.client.feature(lsp.WINDOW_SHOW_MESSAGE_REQUEST)
         def choose(params: lsp.ShowMessageRequestParams) -> lsp.MessageActionItem:
             asked.append([action.title for action in params.actions or ()])
-            return next(action for action in params.actions or () if action.title in ("znver4", "gcc"))
+            wanted = re.compile(r"znver4|gcc(-\d+)?")
+            return next(action for action in params.actions or () if wanted.fullmatch(action.title))
 
         editor.open(file)
         assert await editor.run("incc.cores") == ["znver4"]
         assert {"skylake", "neoverse-v1"} <= {*asked[0]}
-        assert await editor.run("incc.alsoShow") == ["gcc"]
-        assert "gcc: 3.00 cycles" in " ".join(text for _, text in await editor.lenses(file))
+        (compiler,) = await editor.run("incc.alsoShow")
+        assert compiler in asked[1]
+        assert f"{compiler}: 3.00 cycles" in " ".join(text for _, text in await editor.lenses(file))
 
 
 # --- settings and projects --------------------------------------------------------------------------------------------
