@@ -241,8 +241,16 @@ def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
     """
     if isinstance(error, RecursionError):
         return f"{where}:{line}: nested too deep for a report"
-    if isinstance(error, UnicodeDecodeError):
-        return f"{where}:{line}: not UTF-8"
+    if isinstance(error, UnicodeDecodeError) or "UTF-8" in str(error):
+        # Such bytes alone would have been read: the mistake is another one.
+        try:
+            msgspec.json.decode(re.sub("[\udc80-\udcff]", "?", text.decode("utf-8", "surrogateescape")))
+        except msgspec.DecodeError as other:
+            error = other
+        except RecursionError:
+            return f"{where}:{line}: nested too deep for a report"
+        else:
+            return f"{where}:{line}: not UTF-8"
     if line == 1 and _TEXT_REPORT.search(text, 0, 1000):
         return f"{where}: a text report, which cannot be read back; make it with --json, or INCC_FORMAT=json in a build"
     if line == 1 and not begins_json(text):

@@ -49,6 +49,8 @@ def schema(old: str) -> str:
     }
     hierarchy = msgspec.json.schema(MemoryHierarchy)
     data["properties"]["memory"] = {"$ref": "#/$defs/MemoryHierarchy"}
+    for definition in hierarchy["$defs"].values():
+        definition["description"] = inspect.cleandoc(definition["description"])  # some versions of msgspec do
     data["$defs"].update(hierarchy["$defs"])
     data["$defs"]["form"] = {
         "type": "object",

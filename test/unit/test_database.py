@@ -209,7 +209,7 @@ def test_a_text_has_the_units_of_its_report() -> None:
     for report in (make(), odd, plain):
         for options in ({}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}):
             assert report_in(json_text(report, **options).encode(), "here") == report
-    with pytest.raises(InputError, match="here:1: not UTF-8"):
+    with pytest.raises(InputError, match="here:1: the file is truncated"):
         report_in(json_text(make("\xff.c"), ensure_ascii=False).encode("latin-1")[:-9], "here")
     bytes_of_no_text = json_text(make("X.c"), ensure_ascii=False).encode().replace(b"X.c", b"\xff.c")
     assert report_in(bytes_of_no_text, "here") == make("\udcff.c")
