@@ -11,8 +11,8 @@ from incc.history.read import document
 from incc.history.runs import runs
 from incc.history.schema import selected
 from incc.history.store import ORDER, Database, StoredCommit, take
+from incc.report import columnar
 from incc.report import types as t
-from incc.report.documents import InputError
 from incc.report.runs import LoopRun, RunReport
 from incc.report.where import NAMES, NUMBER, TEXT, TRUTH, Condition, Name
 from incc.support.text import written_out
@@ -93,20 +93,11 @@ def _cell(value: Any) -> Any:
 
 def write_parquet(database: Database, condition: Condition | None, stream: BinaryIO) -> None:
     """Write the table as a Parquet file. Raises InputError without pyarrow."""
-    try:
-        import pyarrow as arrow
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install pyarrow, or export csv") from None
-    kinds = {NUMBER: arrow.float64(), TEXT: arrow.string(), TRUTH: arrow.bool_()}
-    schema = arrow.schema([(name, kinds[entry.kind]) for name, entry in ROW_NAMES.items()])
+    _, parquet = columnar.parquet()
+    schema = columnar.schema_of(ROW_NAMES)
     with parquet.ParquetWriter(stream, schema) as writer:
         for some in take(rows(database, condition), _SOME):
-            columns = [
-                arrow.array(column, type=field.type)
-                for column, field in zip(zip(*some, strict=True), schema, strict=True)
-            ]
-            writer.write_batch(arrow.record_batch(columns, schema=schema))
+            writer.write_batch(columnar.batch_of(some, schema))
 
 
 def reports(database: Database, commit: StoredCommit | None) -> Iterator[t.AnalysisReport | RunReport]:

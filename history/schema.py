@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from incc.report import types as t
 from incc.report.where import NAMES, NUMBER, TRUTH, Value
+from incc.support.text import without_surrogates
 
 APPLICATION_ID = 0x696E6363
 """The id "incc" in the file's header, which distinguishes these databases from others."""
@@ -141,9 +142,7 @@ def text(given: object) -> str:
     """
     if not isinstance(given, str):
         raise TypeError(f"{given!r} is no text")
-    if given.isascii():
-        return given
-    return given.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return without_surrogates(given)
 
 
 _LARGEST = 2**63 - 1

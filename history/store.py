@@ -19,6 +19,7 @@ from incc.history.reports import UNIT_COLUMNS, Body, PackedUnit, compressed
 from incc.history.schema import APPLICATION_ID, COLUMNS, TABLES, VERSION, text
 from incc.history.types import shown
 from incc.report.documents import InputError
+from incc.support.files import on_network
 
 PATIENCE = 120.0
 """The time that a writer waits for others, in seconds; each holds the database for less than a second at a time."""
@@ -37,9 +38,6 @@ ORDER = f"{_WHEN}, c.added, c.name"
 NEWEST = f"{_WHEN} DESC, c.added DESC, c.name DESC"
 
 _MAGIC = b"SQLite format 3\0"
-
-# On these file systems, machines share files but not the memory that a write-ahead log needs.
-_NETWORK = ("nfs", "cifs", "smb", "ncp", "afs", "9p", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.sshfs")
 
 
 class StoredCommit(msgspec.Struct, frozen=True):
@@ -564,7 +562,7 @@ def open_database(path: str, create: bool = False) -> Database:
         _check_kind(connection, path)
         if _version(connection) == 0:
             # The journal mode is stored in the file permanently.
-            _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if _on_network(path) else 'WAL'}")
+            _patiently(connection, f"PRAGMA journal_mode = {'DELETE' if on_network(path) else 'WAL'}")
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 note = (
                     f"{path}: this file system, as one of a network, allows no write-ahead log: programs that read "
@@ -686,22 +684,6 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> None:
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
-def _on_network(path: str) -> bool:
-    """Return True if the file is, or will be, on a network file system."""
-    try:
-        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:
-            mounts = [line.split(" ")[1:3] for line in file]
-    except OSError:
-        return False
-    where = os.path.realpath(path)
-    best, kind = "", ""
-    for point, type_ in mounts:
-        point = point.replace("\\040", " ").rstrip("/")
-        if (where + "/").startswith(point + "/") and len(point) >= len(best):
-            best, kind = point, type_
-    return kind.startswith(_NETWORK)
-
-
 @contextmanager
 def problems(path: str) -> Iterator[None]:
     """Convert SQLite's errors into messages for the user."""
@@ -716,7 +698,7 @@ def problems(path: str) -> Iterator[None]:
 def _explained(error: sqlite3.Error, path: str) -> str:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_IOERR or code == sqlite3.SQLITE_PROTOCOL:
-        network = "; on a network file system, keep it on a local disk and merge" if _on_network(path) else ""
+        network = "; on a network file system, keep it on a local disk and merge" if on_network(path) else ""
         return f"it cannot be read or written ({error}){network}"
     return _EXPLAINED.get(code, str(error))
 

@@ -243,3 +243,23 @@ def read_all(stream: BinaryIO, most: int = LARGEST_STREAM) -> bytes:
         if left < 0:
             raise OSError(errno.EFBIG, f"more than {most / (1 << 20):.3g} MiB")
     return b"".join(parts)
+
+
+# On these file systems, machines share files but not the memory that a write-ahead log needs.
+_NETWORK = ("nfs", "cifs", "smb", "ncp", "afs", "9p", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "fuse.sshfs")
+
+
+def on_network(path: str) -> bool:
+    """Return True if the file is, or will be, on a network file system."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as file:
+            mounts = [line.split(" ")[1:3] for line in file]
+    except OSError:
+        return False
+    where = os.path.realpath(path)
+    best, kind = "", ""
+    for point, type_ in mounts:
+        point = point.replace("\\040", " ").rstrip("/")
+        if (where + "/").startswith(point + "/") and len(point) >= len(best):
+            best, kind = point, type_
+    return kind.startswith(_NETWORK)

@@ -26,3 +26,8 @@ Printable = Annotated[str, msgspec.Meta(pattern=rf"^[^{_CONTROL}]*\Z")]
 def written_out(text: str) -> str:
     """Return a text with its control characters written out, except for tabs and line breaks."""
     return text if text.isprintable() else text.translate(_WITHIN_LINES)
+
+
+def without_surrogates(text: str) -> str:
+    """Return text with bytes that are not UTF-8, which names of files may have, replaced by U+FFFD."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

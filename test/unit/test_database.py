@@ -385,7 +385,7 @@ def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_network_file_system_has_no_write_ahead_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("incc.history.store._on_network", lambda path: True)
+    monkeypatch.setattr("incc.history.store.on_network", lambda path: True)
     path, folder = tmp_path / "a.db", save(tmp_path / "reports", make())
     assert main(["add", f"--db={path}", "--commit=c", folder]) == 0
     assert "allows no write-ahead log" in capsys.readouterr().err
