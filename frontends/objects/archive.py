@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from typing import Protocol
 
 import msgspec
 
@@ -55,39 +56,63 @@ def members(path: str) -> Iterator[tuple[str, bytes]]:
 def listed(path: str) -> Iterator[ArchiveMember]:
     """Yield the members of a static library as `members` does, without reading them."""
     with open(path, "rb") as file:
-        magic = file.read(len(MAGIC))
-        if magic not in (MAGIC, THIN_MAGIC):
-            raise ObjectError("not a static library")
-        size_of_file = os.fstat(file.fileno()).st_size
-        names = b""
-        while header := file.read(_HEADER):
-            if len(header) < _HEADER or header[58:] != b"`\n":
-                raise ObjectError(f"a damaged static library: no member at byte {file.tell() - len(header)}")
-            name, digits = header[:16].decode("utf-8", "surrogateescape").rstrip(), header[48:58].strip()
-            if not digits.isdigit():
-                raise ObjectError(f"a damaged static library: the member {name!r} has no size")
-            size = int(digits)
-            is_table = name == "//" or name in _TABLES
-            if magic == THIN_MAGIC and not is_table:
+        yield from listed_in(file, path, os.fstat(file.fileno()).st_size)
+
+
+class Readable(Protocol):
+    """A file that is read from start to end."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, fewer at the end."""
+
+    def tell(self) -> int:
+        """Return the offset of the next byte."""
+
+    def seek(self, to: int, /) -> object:
+        """Skip bytes up to an offset behind the next byte."""
+
+
+def listed_in(file: Readable, path: str, size_of_file: int) -> Iterator[ArchiveMember]:
+    """Yield the members of a static library as `listed` does, from an open file that may be left after each member.
+
+    Args:
+        file: The library.
+        path: Its name, from which the names of files in a thin library count.
+        size_of_file: Its size in bytes.
+    """
+    magic = file.read(len(MAGIC))
+    if magic not in (MAGIC, THIN_MAGIC):
+        raise ObjectError("not a static library")
+    names = b""
+    while header := file.read(_HEADER):
+        if len(header) < _HEADER or header[58:] != b"`\n":
+            raise ObjectError(f"a damaged static library: no member at byte {file.tell() - len(header)}")
+        name, digits = header[:16].decode("utf-8", "surrogateescape").rstrip(), header[48:58].strip()
+        if not digits.isdigit():
+            raise ObjectError(f"a damaged static library: the member {name!r} has no size")
+        size = int(digits)
+        is_table = name == "//" or name in _TABLES
+        if magic == THIN_MAGIC and not is_table:
+            name = _long_name(names, name)
+            yield ArchiveMember(name=name, path=os.path.join(os.path.dirname(path), name), offset=0, size=-1)
+            continue
+        start = file.tell()
+        if start + size > size_of_file:
+            raise ObjectError(f"the static library is cut off in its member {name.rstrip('/')!r}")
+        end, odd = start + size, size & 1
+        if name == "//":
+            names = file.read(size)
+        elif not is_table:
+            if name.startswith("#1/") and name[3:].isdecimal():  # BSD: the name is before the bytes
+                length = min(int(name[3:]), size)
+                name = file.read(length).rstrip(b"\0").decode("utf-8", "surrogateescape")
+                start, size = start + length, size - length
+            else:
                 name = _long_name(names, name)
-                yield ArchiveMember(name=name, path=os.path.join(os.path.dirname(path), name), offset=0, size=-1)
-                continue
-            start = file.tell()
-            if start + size > size_of_file:
-                raise ObjectError(f"the static library is cut off in its member {name.rstrip('/')!r}")
-            following = start + size + (size & 1)  # members begin at even bytes
-            if name == "//":
-                names = file.read(size)
-            elif not is_table:
-                if name.startswith("#1/") and name[3:].isdecimal():  # BSD: the name is before the bytes
-                    length = min(int(name[3:]), size)
-                    name = file.read(length).rstrip(b"\0").decode("utf-8", "surrogateescape")
-                    start, size = start + length, size - length
-                else:
-                    name = _long_name(names, name)
-                if name not in _TABLES:
-                    yield ArchiveMember(name=name, path=path, offset=start, size=size)
-            file.seek(following)
+            if name not in _TABLES:
+                yield ArchiveMember(name=name, path=path, offset=start, size=size)
+        file.seek(end)
+        file.read(odd)  # members begin at even bytes
 
 
 def _long_name(names: bytes, name: str) -> str:

@@ -83,15 +83,15 @@ def part_of(source: str | bytes, folder: str, part: Addresses) -> Container:
 
     Raises ObjectError and OSError as `read` does.
     """
-    container = _kept(source, folder) if isinstance(source, str) else with_cuts(read(source, folder))
+    container = _kept(source, folder)
     if container.mapped is not None:
         container.mapped.madvise(mmap.MADV_DONTNEED)
     return replace(container, sections=tuple([_chosen(section, part) for section in container.sections]))
 
 
 @lru_cache(maxsize=1)
-def _kept(path: str, folder: str) -> Container:
-    return with_cuts(read(path, folder))
+def _kept(source: str | bytes, folder: str) -> Container:
+    return with_cuts(read(source, folder))
 
 
 def _chosen(section: Section, part: Addresses) -> Section:

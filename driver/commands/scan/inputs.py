@@ -1,4 +1,4 @@
-"""The inputs of incc-scan: files of machine code in hexadecimal, assembly files, and code in objects and folders."""
+"""The inputs of incc-scan: machine code in hexadecimal, assembly, sources, and code in files, archives and folders."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import errno
 import hashlib
 import os
 import stat
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.sources import is_source
+from incc.frontends.archives.formats import is_debian
+from incc.frontends.archives.walk import Address, Walk, is_archive, keep, read_member
 from incc.frontends.objects import parts
-from incc.frontends.objects.archive import ArchiveMember, listed
-from incc.frontends.objects.read import ObjectError
 from incc.frontends.objects.spans import Addresses
 from incc.support.files import no_file_name
 
@@ -54,28 +55,34 @@ class SourceFile(Struct, frozen=True):
     name: str
 
 
-class CodeFile(Struct, frozen=True):
-    """An object, a library, a program, or a member of a static library."""
+class CodeFile(Struct, frozen=True, kw_only=True):
+    """An object, a library, a program, or one of these in an archive."""
 
     name: str
-    """The name in messages."""
+    """The name in messages: the path, followed by `inside` in parentheses."""
     path: str
-    member: ArchiveMember | None = None
+    """The file on the disk."""
+    member: Address | None = None
+    """The place in an archive, by which every process finds it; None for the file itself."""
+    inside: str = ""
+    """The path in the archive, as in "lib/libx.a(a.o)"."""
+    length: int = 0
+    """The size of a member in bytes."""
     part: Addresses | None = None
     """The part of a large file, None for all of it."""
 
     def source(self) -> str | bytes:
-        """Return a path, or the bytes of a member. Raises OSError."""
-        if self.member is None:
-            return self.path
-        return self.member.path if self.member.size < 0 else self.member.read()
+        """Return a path, or the bytes of a member. Raises OSError.
+
+        Members that are read in order are unpacked once.
+        """
+        return self.path if self.member is None else read_member(self.path, self.member)
 
     def size(self) -> int:
         """Return the size in bytes, 0 if the file is gone."""
-        if self.member and self.member.size >= 0:
-            return self.member.size
-        path = self.member.path if self.member else self.path
-        return os.path.getsize(path) if os.path.exists(path) else 0
+        if self.member is not None:
+            return self.length
+        return os.path.getsize(self.path) if os.path.exists(self.path) else 0
 
 
 class UnreadableInput(Struct, frozen=True):
@@ -87,51 +94,176 @@ class UnreadableInput(Struct, frozen=True):
 def read_inputs(
     names: Sequence[str], input_format: str
 ) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile | UnreadableInput]:
-    """Yield the code in files and folders.
+    """Yield the code in files, archives and folders.
 
-    Folders are searched for code by content, without following symbolic links. Equal files in a folder count once, and
-    an object goes before an equal member of a library. A file on the command line is never skipped. `input_format` is
-    the format of all files, "" to detect each file's.
+    Folders and archives are searched for code by content, without following symbolic links. A file that is reached by
+    several names is read once. So are equal files in folders: an object goes before an equal member of a library, and
+    what is in other archives comes last. `input_format` is the format of all files, "" to detect each file's.
     """
-    problems: list[str] = []
-    for source in _read(names, input_format, problems):
-        yield from map(UnreadableInput, problems)
-        problems.clear()
+    reader = _InputReader(input_format)
+    for source in reader.read(names):
+        yield from map(UnreadableInput, reader.problems)
+        reader.problems.clear()
         yield source
-    yield from map(UnreadableInput, problems)
+    yield from map(UnreadableInput, reader.problems)
 
 
-def _read(
-    names: Sequence[str], input_format: str, problems: list[str]
-) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile]:
-    """Yield the readable code. Messages about unreadable files are added to `problems`."""
-    for name in names:
-        format_ = input_format or _format_of(name)
-        if "\0" in name:
-            problems.append(f"{name}: {no_file_name(name).strerror}")
-        elif format_ == "hex":
-            yield from _blocks(name, problems)
-        elif format_ == "asm":
-            yield AssemblyFile(name)
-        elif format_ == "source":
-            yield SourceFile(name)
-        elif os.path.isdir(name):
-            yield from _in_parts(_in_folder(name, problems), problems)
+class _InputReader:
+    """Reads inputs; messages about unreadable files are added to `problems`."""
+
+    def __init__(self, input_format: str) -> None:
+        self.problems: list[str] = []
+        self._format = input_format
+        self._files: set[tuple[int, int]] = set()
+        """The devices and inodes of the files that were read."""
+        self._contents = _Contents()
+        """The contents of the files in folders."""
+
+    def read(self, names: Sequence[str]) -> Iterator[HexBlock | AssemblyFile | SourceFile | CodeFile]:
+        """Yield the readable code."""
+        for name in names:
+            format_ = self._format or _format_of(name)
+            if "\0" in name:
+                self.problems.append(f"{name}: {no_file_name(name).strerror}")
+            elif os.path.isdir(name) and format_ == "obj":
+                yield from self._in_folder(name)
+            elif not self._is_new(name):
+                continue
+            elif format_ == "hex":
+                yield from _blocks(name, self.problems)
+            elif format_ == "asm":
+                yield AssemblyFile(name)
+            elif format_ == "source":
+                yield SourceFile(name)
+            else:
+                yield from self._in_file(name)
+
+    def _is_new(self, path: str) -> bool:
+        """Return False for a regular file that has been read by another name."""
+        try:
+            status = os.stat(path)
+        except OSError:
+            return True  # its reader reports it
+        identity = (status.st_dev, status.st_ino)
+        if not stat.S_ISREG(status.st_mode) or identity not in self._files:
+            self._files.add(identity)
+            return True
+        return False
+
+    def _in_file(self, path: str) -> Iterator[CodeFile]:
+        """Yield the code in a file that the user has named."""
+        try:
+            kind = _kind_of_file(path)
+        except OSError as error:
+            self.problems.append(f"{path}: {error.strerror}")
+            return
+        if kind in ("library", "archive"):
+            for file, data in self._members(path):
+                yield from self._in_parts(file, data)
+        elif kind == "bitcode":
+            self.problems.append(f"{path}: {_BITCODE}")
         else:
-            yield from _in_parts(_in_file(name, problems, named=True), problems)
+            yield from self._in_parts(CodeFile(name=path, path=path))
 
+    def _in_folder(self, folder: str) -> Iterator[CodeFile]:
+        """Yield the code in a folder: objects, members of static libraries, linked files, and what is in archives."""
+        paths: dict[str, list[str]] = {}
+        before = len(self.problems)
+        for path in _regular_files(folder, self.problems):
+            try:
+                kind = _kind_of_file(path)
+            except OSError as error:
+                self.problems.append(f"{path}: {error.strerror}")
+                continue
+            if kind == "bitcode":
+                self.problems.append(f"{path}: {_BITCODE}")
+            elif kind:
+                paths.setdefault(kind, []).extend([path] if self._is_new(path) else [])
+        if not paths and len(self.problems) == before:
+            self.problems.append(f"{folder}: no object, library or program in this folder")
+        yield from self._different(paths.get("object", ()))
+        for kind in ("library", "linked", "archive"):
+            if kind == "linked":
+                yield from self._different(paths.get(kind, ()))
+                continue
+            for path in paths.get(kind, ()):
+                for file, data in self._members(path):
+                    if self._contents.add(file, data):
+                        yield from self._in_parts(file, data)
 
-def _in_parts(files: Iterable[CodeFile], problems: list[str]) -> Iterator[CodeFile]:
-    """Yield the parts of large files in their place, so that results are there early and memory is bounded."""
-    for file in files:
+    def _different(self, paths: Iterable[str]) -> Iterator[CodeFile]:
+        for path in paths:
+            file = CodeFile(name=path, path=path)
+            try:
+                is_new = self._contents.add(file)
+            except OSError as error:
+                self.problems.append(f"{path}: {error.strerror}")
+                continue
+            if is_new:
+                yield from self._in_parts(file)
+
+    def _members(self, path: str) -> Iterator[tuple[CodeFile, bytes]]:
+        """Yield the code in an archive, with its bytes."""
+        try:
+            walk = Walk(path)
+        except OSError as error:
+            self.problems.append(f"{path}: {error.strerror}")
+            return
+        with closing(walk):
+            for leaf in walk.leaves:
+                name = f"{path}({leaf.inside})" if leaf.inside else path
+                kind = kind_of(leaf.start)
+                problem = leaf.problem or (kind and leaf.refusal) or (_BITCODE if kind == "bitcode" else "")
+                if problem:
+                    self.problems.append(f"{name}: {problem}")
+                elif kind:
+                    try:
+                        data = walk.read(leaf)
+                    except OSError as error:
+                        self.problems.append(f"{name}: {error.strerror}")
+                        continue
+                    keep(walk, leaf.address, data)
+                    yield (
+                        CodeFile(name=name, path=path, member=leaf.address, inside=leaf.inside, length=len(data)),
+                        data,
+                    )
+
+    def _in_parts(self, file: CodeFile, data: bytes | None = None) -> Iterator[CodeFile]:
+        """Yield the parts of a large file, so that results are there early and memory is bounded."""
         of_file: Sequence[Addresses] = ()
         if file.size() > parts.LARGE:
             try:
-                of_file = parts.code_parts(file.source())
+                of_file = parts.code_parts(file.path if data is None else data)
             except OSError as error:
-                problems.append(f"{file.name}: {error.strerror}")
-                continue
+                self.problems.append(f"{file.name}: {error.strerror}")
+                return
         yield from [replace(file, name=f"{file.name} ({part})", part=part) for part in of_file] or [file]
+
+
+class _Contents:
+    """The contents of files, by size and digest. A file on the disk is only read if another one has its size."""
+
+    def __init__(self) -> None:
+        self._unread: dict[int, CodeFile] = {}
+        """The first file of a size, if there was no other."""
+        self._digests: dict[int, set[bytes]] = {}
+
+    def add(self, file: CodeFile, data: bytes | None = None) -> bool:
+        """Add a file, of a member also its bytes, and return False if there is an equal one. Raises OSError."""
+        size = file.size()
+        digests = self._digests.get(size)
+        if digests is None:
+            self._digests[size] = digests = set()
+            if data is None:
+                self._unread[size] = file
+                return True
+        if earlier := self._unread.pop(size, None):
+            with suppress(OSError):  # it was there a moment ago; its reader reports it
+                digests.add(_digest(earlier.path))
+        digest = _digest(file.path if data is None else data)
+        is_new = digest not in digests
+        digests.add(digest)
+        return is_new
 
 
 def _format_of(name: str) -> str:
@@ -150,7 +282,7 @@ def _format_of(name: str) -> str:
         if start.lstrip()[:1] == b"{":  # JSON: the reader of assembly reports it
             return "asm"
         # Text contains no zero bytes. A binary that is not an object gets the message of the reader of objects.
-        if kind_of(start) or (by_name == "hex" and b"\0" in start):
+        if kind_of(start) or is_archive(start) or (by_name == "hex" and b"\0" in start):
             return "obj"
     return by_name
 
@@ -172,60 +304,18 @@ def _blocks(file: str, problems: list[str]) -> Iterator[HexBlock]:
         problems.append(f"{name}: {error.strerror}")
 
 
-def _in_file(path: str, problems: list[str], named: bool) -> Iterator[CodeFile]:
-    """Yield the code in a file. A file of another kind is skipped, unless the user has `named` it."""
-    try:
-        with open(path, "rb") as file:
-            kind = kind_of(file.read(_HEADER))
-        if kind == "library":
-            yield from _members(path, problems)
-        elif kind == "bitcode":
-            problems.append(f"{path}: {_BITCODE}")
-        elif kind or named:
-            yield CodeFile(path, path)
-    except OSError as error:
-        problems.append(f"{path}: {error.strerror}")
-
-
-def _members(path: str, problems: list[str]) -> Iterator[CodeFile]:
-    try:
-        for member in listed(path):
-            name = f"{path}({member.name})"
-            try:
-                kind = kind_of(replace(member, size=min(member.size, _HEADER) if member.size >= 0 else _HEADER).read())
-            except OSError as error:
-                problems.append(f"{name}: {error.strerror}")
-                continue
-            if kind == "object":
-                yield CodeFile(name, path, member)
-            elif kind == "library":
-                problems.append(f"{name}: a static library in a static library; unpack it first")
-            elif kind == "bitcode":
-                problems.append(f"{name}: {_BITCODE}")
-    except ObjectError as error:
-        problems.append(f"{path}: {error}")
-
-
-def _in_folder(folder: str, problems: list[str]) -> list[CodeFile]:
-    """Return the code in a folder: objects, then members of libraries, then files linked from these."""
-    files: list[CodeFile] = []
-    for path in _regular_files(folder, problems):
-        files += _in_file(path, problems, named=False)
-    if not files and not problems:
-        problems.append(f"{folder}: no object, library or program in this folder")
-    unlinked: list[CodeFile] = []
-    linked: list[CodeFile] = []
-    sizes = Counter(file.size() for file in files)
-    contents: set[tuple[int, bytes]] = set()
-    for file in sorted(files, key=lambda file: file.member is not None):
-        try:
-            content = file.size(), _digest(file) if sizes[file.size()] > 1 else b""
-            if content not in contents:
-                contents.add(content)
-                (linked if _is_linked(file) else unlinked).append(file)
-        except OSError as error:
-            problems.append(f"{file.name}: {error.strerror}")
-    return unlinked + linked
+def _kind_of_file(path: str) -> Literal["object", "linked", "library", "archive", "bitcode", ""]:
+    """Return the kind of a file: `kind_of`, "linked" for programs and shared libraries, "archive". Raises OSError."""
+    with open(path, "rb") as file:
+        start = file.read(_HEADER)
+    kind = kind_of(start)
+    if kind == "library":
+        return "archive" if is_debian(start) else kind
+    if is_archive(start):  # a tar archive may begin like a COFF object
+        return "archive"
+    if kind == "object" and start.startswith((b"\x7fELF", b"MZ")) and start[16:18] != b"\x01\x00":
+        return "linked"
+    return kind
 
 
 def _regular_files(folder: str, problems: list[str]) -> Iterator[str]:
@@ -245,18 +335,8 @@ def _regular_files(folder: str, problems: list[str]) -> Iterator[str]:
                 failed(error)
 
 
-def _digest(file: CodeFile) -> bytes:
-    source = file.source()
+def _digest(source: str | bytes) -> bytes:
     if isinstance(source, bytes):
         return hashlib.blake2b(source).digest()
     with open(source, "rb") as opened:
         return hashlib.file_digest(opened, "blake2b").digest()
-
-
-def _is_linked(file: CodeFile) -> bool:
-    """Return True for programs and shared libraries, whose code may also be in the folder as objects."""
-    if file.member:
-        return False
-    with open(file.path, "rb") as opened:
-        start = opened.read(18)
-    return start.startswith((b"\x7fELF", b"MZ")) and start[16:18] != b"\x01\x00"
