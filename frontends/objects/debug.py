@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 from incc.frontends.container import debug_address
 from incc.frontends.elf import (
@@ -21,6 +20,7 @@ from incc.frontends.elf import (
 )
 from incc.frontends.objects.bytes import Reader
 from incc.frontends.objects.dwarf import Dwarf, Load
+from incc.support import zstd
 
 _LARGEST = 1 << 32
 """Bytes of a section. A section that claims to be larger is damaged."""
@@ -126,22 +126,21 @@ def _unpacked(name: str, data: bytes, compressed: bool) -> bytes:
 
     Raises ValueError and zlib.error.
     """
-    decompressor: Any = zlib.decompressobj()
+    kind = 1
     if compressed:
         kind, size = Reader(data, 0).number(4), Reader(data, 8).number(8)
         data = data[24:]
-        if kind == 2:
-            try:
-                # From Python 3.14 on.
-                decompressor = __import__("compression.zstd", fromlist=["ZstdDecompressor"]).ZstdDecompressor()
-            except ImportError:
-                raise ValueError("packed with zstd, which this Python cannot read") from None
-        elif kind != 1:
-            raise ValueError("packed in an unknown way")
     elif name.startswith(".zdebug_") and data[:4] == b"ZLIB":
         size, data = int.from_bytes(data[4:12], "big"), data[12:]
     else:
         return data
     if size > _LARGEST:
         raise ValueError("compressed, with an impossible size")
-    return bytes(decompressor.decompress(data, max(size, 1)))
+    if kind == 1:
+        return zlib.decompressobj().decompress(data, max(size, 1))
+    if kind != 2:
+        raise ValueError("packed in an unknown way")
+    try:
+        return zstd.decompress(data, max(size, 1))
+    except ImportError:
+        raise ValueError("packed with zstd, which needs the extra incc[archives]") from None

@@ -17,6 +17,7 @@ from incc.frontends.asm.places import UserPlace
 from incc.frontends.objects.kernels import ObjectKernels, located_kernels, object_kernels
 from incc.frontends.objects.variables import with_variables_of_object
 from incc.frontends.unit import IncludeFolders, Unit
+from incc.support import zstd
 
 HEADER = """#pragma once
 template <class T> struct Span {
@@ -205,6 +206,25 @@ def test_places_of_linked_files_are_those_of_the_objects(tmp_path: pathlib.Path,
     ours = [s.place for s in found.sources if s.place and s.place.source and s.place.source.file in ("x.cpp", "span.h")]
     assert said(ours) == [text for text in expected if "x.cpp" in text or "span.h" in text]
     assert len(ours) >= 4
+
+
+def test_debug_information_may_be_compressed_with_zstd(tmp_path: pathlib.Path) -> None:
+    try:
+        zstd.decompressor()
+    except ImportError:
+        pytest.skip("no module for zstd")
+    source = written(tmp_path, "c")
+    run(tmp_path, "gcc", "-O2", "-g", "-c", source, "-o", "x.o")
+    pack = ["objcopy", "--compress-debug-sections=zstd", "x.o", "z.o"]
+    if subprocess.run(pack, cwd=tmp_path, capture_output=True).returncode:
+        pytest.skip("objcopy has no zstd")
+    packed = (tmp_path / "z.o").read_bytes()
+    assert packed.count(b"\x28\xb5\x2f\xfd") >= 2
+    found = located_kernels(packed)
+    assert found.note == ""
+    assert said(of_object(found)) == said(of_object(located_kernels(str(tmp_path / "x.o")))) != []
+    damaged = located_kernels(packed.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfe"))
+    assert damaged.note == "the debug information is damaged: source lines may be missing"
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-14", "clang-19"])
