@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("dimensions", nargs="*", metavar="DIMENSION", help=f"default: {', '.join(names)}")
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--first", type=int, default=0, help="first size (default: one for each dimension)")
-    parser.add_argument("--command", default="incc-scan -mcpu=skylake -j1 --json")
+    parser.add_argument("--command", default="incc-scan -mcpu=skylake -j1 --format=reports")
     options = parser.parse_args()
     print(f"{'dimension':<14} {'size':>7} {'input':>8} {'time':>8} {'exponent':>8} {'memory':>8}", flush=True)
     for name in options.dimensions or names:

@@ -834,30 +834,48 @@ def analyze_code(
     Raises:
         AnalysisError: There is no model, or the code is for another instruction set than the model.
     """
-    choice = choice or model_of(unit, settings, code.isa)
-    model = choice.model
-    if code.kernels and code.isa != model.isa:
-        what = f"{code.isa} code, but {model.name} is an {model.isa} core"
-        raise AnalysisError(f"{unit.source or unit.assembly_file}: {what}")
+    choice = model_for(unit, code, settings, choice)
     if code.sources and settings.kernel.names_values:
         from incc.frontends.objects.variables import with_variables_of_object
 
         code = replace(code, kernels=with_variables_of_object(code.kernels, code.sources))
-    most = settings.limits.instructions
-    fit = [len(kernel.instructions) <= most for kernel in code.kernels]
-    left_out = [*code.left_out]
-    left_out += [
-        _left_out(k.region, settings) for k, fits in zip(code.kernels, fit, strict=True) if k.region and not fits
-    ]
+    kept = within_limits(code, settings)
     return analyze_kernels(
         unit,
-        [*compress(code.kernels, fit)],
+        kept.kernels,
         settings,
         choice,
-        places=[*compress(code.places(), fit)],
-        left_out=left_out,
-        details=None if details is None else [*compress(details, fit)],
+        places=kept.places(),
+        left_out=kept.left_out,
+        details=None if details is None else [*compress(details, _fitting(code, settings))],
     )
+
+
+def model_for(unit: Unit, code: ObjectCode, settings: Settings, choice: ChosenModel | None = None) -> ChosenModel:
+    """Return the model that code from an object is analysed with, `choice` if there is one. Raises AnalysisError."""
+    choice = choice or model_of(unit, settings, code.isa)
+    if code.kernels and code.isa != choice.model.isa:
+        what = f"{code.isa} code, but {choice.model.name} is an {choice.model.isa} core"
+        raise AnalysisError(f"{unit.source or unit.assembly_file}: {what}")
+    return choice
+
+
+def within_limits(code: ObjectCode, settings: Settings) -> ObjectCode:
+    """Return code with the loops left out that are too long to be analysed."""
+    fit = _fitting(code, settings)
+    if all(fit):
+        return code
+    long = [k.region for k, fits in zip(code.kernels, fit, strict=True) if k.region and not fits]
+    return replace(
+        code,
+        kernels=[*compress(code.kernels, fit)],
+        left_out=[*code.left_out, *(_left_out(region, settings) for region in long)],
+        sources=[*compress(code.sources, fit)],
+    )
+
+
+def _fitting(code: ObjectCode, settings: Settings) -> list[bool]:
+    return [len(kernel.instructions) <= settings.limits.instructions for kernel in code.kernels]
 
 
 def analyze_bytes(unit: Unit, blocks: Sequence[tuple[str, bytes]], settings: Settings) -> UnitResult:

@@ -43,7 +43,8 @@ def order_of_worth(kernel: t.KernelReport, unit: t.UnitReport) -> tuple[float, .
     """Return a key that sorts the kernels with the most to gain first, as incc-report does without a profile."""
     from incc.ranking.kernels import saving_of, spare_of, trials_of, unweighted
 
-    return unweighted(kernel.role.name, saving_of(kernel, trials_of(unit)), kernel.depth, spare_of(kernel))
+    key = unweighted(kernel.role.name, saving_of(kernel, trials_of(unit)), kernel.depth, spare_of(kernel))
+    return tuple([float(part) for part in key])
 
 
 def _holds(condition: Condition, unit: t.UnitReport, kernel: t.KernelReport) -> bool:

@@ -1,1 +1,1 @@
-"""Scans of many files: work for the processes of a cluster, and the datasets that they write."""
+"""Scans of many inputs by many processes, here or on a cluster, and the datasets that they write."""

@@ -254,7 +254,7 @@ def malformed(text: bytes, where: str, line: int, error: Exception) -> str:
     if line == 1 and _TEXT_REPORT.search(text, 0, 1000):
         return f"{where}: a text report, which cannot be read back; make it with --json, or INCC_FORMAT=json in a build"
     if line == 1 and not begins_json(text):
-        return f"{where}: not a JSON report; incc-scan --format=json makes one of sources, assembly and objects"
+        return f"{where}: not a JSON report; incc-scan --format=reports makes one of sources, assembly and objects"
     if match := re.search(r"^(?:JSON is malformed: )?(.*) \(byte ([0-9]+)\)$", str(error)):
         at = line + text.count(b"\n", 0, int(match[2]))
         return f"{where}:{at}: not valid JSON: {match[1]}"

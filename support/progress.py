@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -25,6 +25,45 @@ def progress_shown() -> Iterator[None]:
         yield
     finally:
         _shown.reset(token)
+
+
+@contextmanager
+def bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+    """Show a bar during a `with` block on standard error if it is a terminal and progress is shown.
+
+    Args:
+        what: The name of the work: `analysing`.
+        total: The number of its parts.
+
+    Yields:
+        A function that is told how many parts are done, and a text to show beside the bar.
+    """
+    if not _shown.get() or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda done, text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(20), TaskProgressColumn(), TimeRemainingColumn()
+    console = Console(stderr=True)
+    with Progress(
+        *columns,
+        TextColumn("{task.fields[text]}"),
+        console=console,
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+    ) as shown:
+        task = shown.add_task(what, total=total, text="")
+        last = 0.0
+
+        def show(done: int, text: str) -> None:
+            nonlocal last
+            if (now := time.monotonic()) >= last + OFTEN:
+                last = now
+                shown.update(task, completed=done, text=text, refresh=True)
+
+        yield show
 
 
 def counted(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:

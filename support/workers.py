@@ -144,7 +144,7 @@ class _Crew:
             os.close(results)
             _, status = os.waitpid(worker.process, 0)
             if status and worker.piece >= 0:
-                self.arrived[worker.piece] = b"", f"a worker process {_how(status)}"
+                self.arrived[worker.piece] = b"", f"a worker process {how_ended(os.waitstatus_to_exitcode(status))}"
             if status and self.begun < len(self.pieces):
                 self.add()
             return
@@ -207,6 +207,6 @@ def problem_of(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _how(status: int) -> str:
-    code = os.waitstatus_to_exitcode(status)
+def how_ended(code: int) -> str:
+    """Return how a process ended, by its exit code, or by the negative number of the signal that ended it."""
     return f"was ended by signal {-code}" if code < 0 else "failed"

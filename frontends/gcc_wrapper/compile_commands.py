@@ -29,7 +29,7 @@ _SOURCES = word_set("c i ii cc cp cxx cpp c++ m mi mm mii s sx f for ftn fpp f90
 _OPERATORS = frozenset(("&&", "||", ";", "|", "&", ">", ">>", "<"))
 
 
-class CompilerCommand(msgspec.Struct, frozen=True, kw_only=True):
+class CompilerCommand(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """A compiler's command."""
 
     file: str

@@ -293,7 +293,7 @@ def test_nested_loops_take_no_space_of_their_own() -> None:
     assert len({id(loop.body._order) for loop in natural}) == 1  # type: ignore[attr-defined]
 
 
-def growth_of(name: str, first: int, command: str = "incc-scan -mcpu=skylake -j1 --json") -> str:
+def growth_of(name: str, first: int, command: str = "incc-scan -mcpu=skylake -j1 --format=reports") -> str:
     program = [sys.executable, f"{BENCH}/growth.py", "--steps=2", f"--first={first}", f"--command={command}", name]
     return subprocess.run(program, capture_output=True, text=True, check=True).stdout
 

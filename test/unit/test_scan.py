@@ -67,7 +67,7 @@ def test_bad_lines_are_named_and_do_not_stop_the_rest(
 
 def test_json_is_a_report_on_each_line(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    _, lines, _ = run(capsys, "--format=json", file)
+    _, lines, _ = run(capsys, "--format=reports", file)
     rows = [kernels(line)["skylake"] for line in lines]
     assert [row["name"] for row in rows] == [f"{file}:{n}" for n in range(1, len(BLOCKS) + 1)]
     assert ["".join(i["encoding"] for i in row["instructions"]) for row in rows] == BLOCKS
@@ -85,14 +85,14 @@ def test_a_prediction_is_never_below_a_bound(tmp_path: pathlib.Path, capsys: pyt
     block = "4801d8488b0e488b0e4883c7084883070148895e404889cb0f1f44000050"
     file = write(tmp_path, [block])
     assert run(capsys, "--format=cycles", file)[1] == [f"{block} 3"]
-    (kernel,) = kernels(run(capsys, "--format=json", file)[1][0]).values()
+    (kernel,) = kernels(run(capsys, "--format=reports", file)[1][0]).values()
     assert kernel["cycles"] == kernel["bounds"]["prediction"]["cycles"] == 3
     assert " 3.00 " in run(capsys, file)[1][-1]
 
 
 def test_counters_of_the_simulation(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     # A chain of three dependent additions, which is a loop: three µops an iteration, dec and jne fused.
-    _, lines, _ = run(capsys, "--format=json", write(tmp_path, ["4801c04801c048ffc975f5"]))
+    _, lines, _ = run(capsys, "--format=reports", write(tmp_path, ["4801c04801c048ffc975f5"]))
     counted = kernels(lines[0])["skylake"]["simulated"]
     assert sum(counted["uops"].values()) == pytest.approx(1)
     assert counted["uops"]["microcode"] == 0
@@ -115,7 +115,7 @@ def test_a_loop_is_run_as_one_and_another_block_in_copies(
 
 def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    _, lines, _ = run(capsys, "--format=json", "--bounds", file)
+    _, lines, _ = run(capsys, "--format=reports", "--bounds", file)
     rows = [kernels(line)["skylake"] for line in lines]
     assert all(row["simulated"] is None and row["bounds"]["prediction"]["by"] == "bounds" for row in rows)
     for row in rows:
@@ -125,7 +125,7 @@ def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert scan.main(["-mcpu=all", "--format=json", write(tmp_path, ["c5fd58c1"])]) == 0
+    assert scan.main(["-mcpu=all", "--format=reports", write(tmp_path, ["c5fd58c1"])]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert {"skylake", "skylake-avx512", "cascadelake"} <= kernels(line).keys()
 
@@ -144,7 +144,7 @@ def test_what_files_look_like(tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
 
 def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, ["f20f59c1f20f58c1"])
-    assert scan.main(["-mcpu=skylake,znver4,SKL", "--format=json", file]) == 0
+    assert scan.main(["-mcpu=skylake,znver4,SKL", "--format=reports", file]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert {core: kernel["cycles"] for core, kernel in kernels(line).items()} == {"skylake": 8, "znver4": 6}
     assert scan.main(["-mcpu=skylake,znver4", file]) == 0
@@ -155,7 +155,7 @@ def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str
 
 def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    for output, heading in (("text", 4), ("json", 0), ("cycles", 0)):
+    for output, heading in (("text", 4), ("reports", 0), ("cycles", 0)):
         _, lines, errors = run(capsys, f"--format={output}", "--where", "cycles > 3 and flop > 0", file)
         assert (len(lines) - heading, errors) == (2, "")
     alone = run(capsys, "--where=cycles>3 and flop>0", file)
@@ -191,7 +191,7 @@ def test_files_of_another_kind(
 ) -> None:
     file = tmp_path / "x"
     file.write_bytes(content)
-    status, lines, errors = run(capsys, f"--input-format={kind}", "--format=json", str(file))
+    status, lines, errors = run(capsys, f"--input-format={kind}", "--format=reports", str(file))
     assert (status, lines) == (1, [])
     assert errors == f"incc-scan: error: {file}: {message}\n"
 
@@ -218,7 +218,7 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
     good.write_text(".L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n")
     bad = tmp_path / "b.s"
     bad.write_text(".L1:\n\tfrobnicate %rax\n\tdecq %rcx\n\tjne .L1\n")
-    status, lines, errors = run(capsys, "--input-format=asm", "--format=json", str(bad), str(good))
+    status, lines, errors = run(capsys, "--input-format=asm", "--format=reports", str(bad), str(good))
     assert status == 1
     assert f"{bad}:2: " in errors
     assert [kernels(line)["skylake"]["cycles"] for line in lines] == [1, 4]
@@ -226,15 +226,15 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 
 @given(st.binary(max_size=40))
 def test_any_line_is_analysed_or_named(code: bytes) -> None:
-    worker = Worker(Scan(cores=[settings_with(mcpu="skylake")], format="json"))
-    outcome = worker([HexBlock("x", 7, code.hex())])
+    worker = Worker(Scan(cores=[settings_with(mcpu="skylake")], format="reports"))
+    outcome = worker(HexBlock("x", 7, code.hex()))
     assert len(outcome.reports) + len(outcome.problems) == 1
     assert all(message.startswith("x:7: ") for message in outcome.problems)
 
 
 def test_former_spellings(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    for former, form in (("table", "text"), ("json", "json"), ("cycles", "cycles")):
+    for former, form in (("table", "text"), ("json", "reports"), ("cycles", "cycles")):
         assert run(capsys, f"--output={former}", file) == run(capsys, f"--format={form}", file)
     lines = run(capsys, "--format=cycles", file)[1]
     assert run(capsys, "--format=cycles", f"--output={tmp_path / 'x'}", file) == (0, [], "")
@@ -246,7 +246,7 @@ def test_top_shows_the_kernels_with_the_most_to_gain(
 ) -> None:
     file = write(tmp_path, BLOCKS)
     _, lines, _ = run(capsys, "--format=cycles", file)
-    for form in ("cycles", "json", "text"):
+    for form in ("cycles", "reports", "text"):
         _, shown, _ = run(capsys, f"--format={form}", "--top=1", "-j2", file)
         assert form == "text" or len(shown) == 1 < len(lines)
     # Those that are chosen keep their order.
@@ -270,8 +270,9 @@ def test_mistakes_in_options(arguments: list[str], message: str, capsys: pytest.
 
 def test_an_output_that_cannot_be_written(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    assert scan.main(["-mcpu=skylake", "-o", str(tmp_path), file]) == 2
-    assert capsys.readouterr().err == f"incc-scan: error: {tmp_path}: Is a directory\n"
+    folder = tmp_path / "none" / "a.txt"
+    assert scan.main(["-mcpu=skylake", "-o", str(folder), file]) == 2
+    assert capsys.readouterr().err == f"incc-scan: error: {folder}: No such file or directory\n"
 
 
 def test_function_selects(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -145,7 +145,7 @@ def test_the_same_code_counts_once_in_a_folder(
     assert status == 0
     assert [line.rsplit("/", 1)[1] for line in lines] == ["one.o:one+0x0", "a.so:two+0x0"]
     assert run(capsys, "--where=cycles > 0", str(tmp_path)) == (status, lines, errors)
-    assert scan.main(["-mcpu=skylake", "--format=json", str(tmp_path)]) == 0
+    assert scan.main(["-mcpu=skylake", "--format=reports", str(tmp_path)]) == 0
     result = capsys.readouterr()
     reports = [json.loads(line)["units"] for line in result.out.splitlines()]
     assert [unit["assembly_file"] for (unit,) in reports] == [line.partition(":")[0] for line in lines]
@@ -157,7 +157,7 @@ def test_the_same_code_counts_once_in_a_folder(
     assert (len(lines), errors) == (3, "")
 
 
-@pytest.mark.parametrize("output", ["text", "json", "cycles"])
+@pytest.mark.parametrize("output", ["text", "reports", "json", "cycles"])
 def test_names_with_any_bytes(
     tmp_path: pathlib.Path, objects: pathlib.Path, capfdbinary: pytest.CaptureFixture[bytes], output: str
 ) -> None:

@@ -97,7 +97,7 @@ def test_commands_that_read_reports_name_the_command_that_makes_one(
     main: Callable[[], int], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main() > 0
-    message = "sum.c: not a JSON report; incc-scan --format=json makes one of sources, assembly and objects\n"
+    message = "sum.c: not a JSON report; incc-scan --format=reports makes one of sources, assembly and objects\n"
     assert capfd.readouterr().err.endswith(message)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from incc.driver.selection import order_of_worth
 from incc.driver.settings import Settings, with_values
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand
 from incc.frontends.isa import DecodeError, detect, isa
+from incc.frontends.kernel import KernelCode, LeftOut
 from incc.frontends.objects.kernels import located_kernels
 from incc.frontends.objects.read import ObjectError
 from incc.frontends.unit import Unit
@@ -54,7 +55,11 @@ class Scan(Struct, frozen=True, kw_only=True):
     own_cores: bool = False
     """Each unit is analysed for its command's core."""
     format: str = "text"
-    """"text", "json" or "cycles"."""
+    """One of `options.FORMATS`."""
+    rows: bool = False
+    """The output is rows: as lines, or as a dataset."""
+    dataset: bool = False
+    """The output is a dataset, which also keeps the kernels' reports."""
     condition: Condition | None = None
     """The condition that a kernel must meet on at least one core to be shown; None to show all."""
     top: int = 0
@@ -82,7 +87,7 @@ class CyclesLine(Struct, frozen=True):
 
 
 class ScanOutcome(Struct):
-    """The results of some inputs."""
+    """The results of an input."""
 
     reports: list[t.AnalysisReport] = field(default_factory=list)
     """The report on each input with kernels to show, with a unit for each core."""
@@ -91,24 +96,22 @@ class ScanOutcome(Struct):
     """Messages about what could not be analysed."""
     notes: list[str] = field(default_factory=list)
 
-    def append(self, later: ScanOutcome) -> None:
-        """Append the results of later inputs."""
-        self.reports += later.reports
-        self.rows += later.rows
-        self.problems += later.problems
-        self.notes += later.notes
-
     def add_failure(self, source: Input, why: str) -> None:
         """Add the message that an input was not analysed."""
-        if isinstance(source, UnreadableInput):
-            self.problems.append(source.message)
-            return
-        name = source.file if isinstance(source, CompilerCommand) else source.name
-        self.problems.append(f"{name}: not analysed: {why}")
+        self.problems.append(
+            source.message if isinstance(source, UnreadableInput) else f"{name_of(source)}: not analysed: {why}"
+        )
+
+
+def name_of(source: Input) -> str:
+    """Return the name of an input in messages, "" for an unreadable one."""
+    if isinstance(source, UnreadableInput):
+        return ""
+    return source.file if isinstance(source, CompilerCommand) else source.name
 
 
 class Worker:
-    """Analyses inputs; called with some of them in the main process or in a worker process."""
+    """Analyses inputs, in whichever process."""
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
@@ -117,7 +120,7 @@ class Worker:
         self.cores = scan.cores
         if self.brief:
             self.cores = [replace(core, kernel=replace(core.kernel, explained=False)) for core in scan.cores]
-        elif scan.format != "json" and not scan.reports:
+        elif scan.format != "reports" and not scan.reports and not scan.dataset:
             self.cores = [with_values(core, {"report.most_with_tables": 0}) for core in scan.cores]
         self.measurer: Measurer | None = None
         if scan.measure:
@@ -132,7 +135,7 @@ class Worker:
             return []
         return [choose_model(each.core.mcpu, "", each.core.model_path).model for each in self.cores]
 
-    def _cores_for(self, code_isa: str) -> list[Settings]:
+    def cores_for(self, code_isa: str) -> list[Settings]:
         """Return the cores with this instruction set; all of them if there are none, for the error message."""
         if len(self.cores) == 1:
             return self.cores
@@ -140,19 +143,20 @@ class Worker:
             core for core, model in zip(self.cores, self.models, strict=True) if model.isa == code_isa
         ] or self.cores
 
-    def __call__(self, inputs: Sequence[Input]) -> ScanOutcome:
+    def __call__(self, source: Input) -> ScanOutcome:
         outcome = ScanOutcome()
-        for source in inputs:
-            try:
-                for results in self._analyses(source, outcome):
-                    self._add(source, [self._measured(result) for result in results], outcome)
-            except AnalysisError as error:
-                outcome.problems.append(str(error))
-            except Exception as error:  # costs only this input
-                outcome.add_failure(source, problem_of(error))
+        try:
+            for results in self.analyses(source, outcome):
+                self._add(source, [self.measured(result) for result in results], outcome)
+        except AnalysisError as error:
+            outcome.problems.append(str(error))
+        except MemoryError:
+            raise  # which may be that of the others in this process
+        except Exception as error:  # costs only this input
+            outcome.add_failure(source, problem_of(error))
         return outcome
 
-    def _analyses(self, source: Input, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
+    def analyses(self, source: Input, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:
         """Yield the analyses of each unit of an input, one for each core. Raises AnalysisError."""
         if isinstance(source, UnreadableInput):
             outcome.problems.append(source.message)
@@ -166,14 +170,15 @@ class Worker:
             from incc.driver.sources import compiled_source
 
             cpus = ",".join(core.core.mcpu for core in self.cores)
-            unit, note = compiled_source(source.name, cpus, variables=self._names_values)
+            unit, note = compiled_source(source.name, cpus, variables=self.names_values)
             outcome.notes.append(note)
             yield [analyze_unit(unit, core) for core in self.cores]
         else:
             yield from self._compiled(source, outcome)
 
     @property
-    def _names_values(self) -> bool:
+    def names_values(self) -> bool:
+        """True if an analysis uses the variables of the source."""
         return any(core.kernel.names_values for core in self.cores)
 
     def _block(self, block: HexBlock, outcome: ScanOutcome) -> list[UnitResult]:
@@ -193,10 +198,14 @@ class Worker:
                 return []
         except (ValueError, DecodeError) as error:
             raise AnalysisError(f"{block.name}: {error}") from error
-        return self._on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
+        return self.on_each_core(Unit(assembly="", assembly_file=block.file), ObjectCode([kernel], []))
 
     def _code(self, file: CodeFile, outcome: ScanOutcome) -> list[UnitResult]:
+        code = self.code(file, outcome)
+        return [] if code is None else self.on_each_core(unit_of(file), code)
 
+    def code(self, file: CodeFile, outcome: ScanOutcome) -> ObjectCode | None:
+        """Return the requested code of a file, None if it has data only. Raises AnalysisError."""
         try:
             # The debug information of a member may be in files next to its library.
             located = located_kernels(file.source(), not self.brief, os.path.dirname(file.path), part=file.part)
@@ -205,16 +214,16 @@ class Worker:
         except ObjectError as error:
             # Many objects in folders and libraries contain data only.
             if error.empty and (self.scan.unique or file.member):
-                return []
+                return None
             raise AnalysisError(f"{file.name}: {error}") from error
         if located.note:
             outcome.notes.append(f"{file.name}: {located.note}")
-        unit = Unit(assembly="", assembly_file=file.name, way="object")
         code = ObjectCode(located.kernels, located.left_out, located.sources)
-        return self._on_each_core(unit, of_functions(code, self.cores[0].scope.functions))
+        return of_functions(code, self.cores[0].scope.functions)
 
-    def _on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
-        return [analyze_code(unit, code, core) for core in self._cores_for(code.isa)]
+    def on_each_core(self, unit: Unit, code: ObjectCode) -> list[UnitResult]:
+        """Return the analyses of code on each core with its instruction set. Raises AnalysisError."""
+        return [analyze_code(unit, code, core) for core in self.cores_for(code.isa)]
 
     def _assembly(self, file: AssemblyFile, outcome: ScanOutcome) -> list[UnitResult]:
         try:
@@ -224,7 +233,7 @@ class Worker:
         unit = with_trust(unit, self.cores[0].scope)
         outcome.notes.extend(f"{file.name}: {note}" for note in unit.notes)
         code_isa = detect(unit.assembly)
-        cores = self._cores_for(code_isa)
+        cores = self.cores_for(code_isa)
         settings = with_likely_regions(unit, cores[0], model_of(unit, cores[0], code_isa).model.isa)
         scope = replace(settings.scope, system_headers=True)
         return [analyze_unit(unit, replace(core, scope=scope)) for core in cores]
@@ -236,7 +245,7 @@ class Worker:
         settings = settings_of(command, self.cores, outcome.notes, self.scan.requested)
         if not settings:
             return
-        for unit in units_of(command, outcome.problems, bool(self.scan.reports), self._names_values):
+        for unit in units_of(command, outcome.problems, bool(self.scan.reports), self.names_values):
             try:
                 yield [analyze_unit(unit, core) for core in settings]
             except AnalysisError as error:
@@ -244,7 +253,8 @@ class Worker:
                 text = str(error).removeprefix(f"{unit.assembly_file}: ").removeprefix(f"{unit.source}: ")
                 outcome.problems.append(f"{unit.source or unit.assembly_file}: {text}")
 
-    def _measured(self, result: UnitResult) -> UnitResult:
+    def measured(self, result: UnitResult) -> UnitResult:
+        """Return the results with measurements, if these are requested."""
         if self.measurer is None:
             return result
         measured = [self.measurer.measure(each.kernel) for each in result.results]
@@ -255,7 +265,7 @@ class Worker:
         if not results:
             return
         scan, condition = self.scan, self.scan.condition
-        outcome.problems.extend(_problems(results[0]))
+        outcome.problems.extend(problems_of(results[0]))
         outcome.notes.extend(result.model_note for result in results if result.model_note)
         shown = [*range(len(results[0].results))]
         if self.brief:
@@ -299,16 +309,25 @@ class Worker:
         return CyclesLine(text, f"{kernel.region.function if kernel.region else ''} {content_hash(kernel)}")
 
 
-def _problems(result: UnitResult) -> Iterator[str]:
+def unit_of(file: CodeFile) -> Unit:
+    """Return the unit that stands for an object."""
+    return Unit(assembly="", assembly_file=file.name, way="object")
+
+
+def problems_of(result: UnitResult) -> Iterator[str]:
     """Yield messages about loops and statements of a unit that were not analysed."""
-    unit = result.unit
+    return problems_in(result.unit, result.left_out, [each.kernel for each in result.results])
+
+
+def problems_in(unit: Unit, left_out: Iterable[LeftOut], kernels: Iterable[KernelCode]) -> Iterator[str]:
+    """Yield messages about the loops of a unit that are left out, and about statements missing in its kernels."""
     name = unit.source or unit.assembly_file
     # The assembly of a compilation and the lines of a disassembly are never shown.
     has_lines = unit.way != "object" and not unit.source
-    for item in result.left_out:
+    for item in left_out:
         place = f"{name}:{item.first_line}" if has_lines and item.first_line else name
         yield f"{place}: {item.function and f'{item.function}: '}not analysed: {item.reason}"
-    for refused in (statement for each in result.results for statement in each.kernel.refused):
+    for refused in (statement for kernel in kernels for statement in kernel.refused):
         place, text = (f"{name}:{refused.line}", "") if has_lines else (name, f": {refused.text}")
         yield f"{place}: {refused.message}{text}"
 

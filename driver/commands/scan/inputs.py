@@ -30,7 +30,7 @@ _LONGEST_LINE = 1 << 21
 _BITCODE = "LLVM bitcode without machine code; link it and name the result, or compile without -flto"
 
 
-class HexBlock(Struct, frozen=True):
+class HexBlock(Struct, frozen=True, tag=True):
     """A block of machine code: a line of a file of hexadecimal digits."""
 
     file: str
@@ -43,19 +43,19 @@ class HexBlock(Struct, frozen=True):
         return f"{self.file}:{self.line}"
 
 
-class AssemblyFile(Struct, frozen=True):
+class AssemblyFile(Struct, frozen=True, tag=True):
     """An assembly file, "-" for standard input."""
 
     name: str
 
 
-class SourceFile(Struct, frozen=True):
+class SourceFile(Struct, frozen=True, tag=True):
     """A source to compile."""
 
     name: str
 
 
-class CodeFile(Struct, frozen=True, kw_only=True):
+class CodeFile(Struct, frozen=True, kw_only=True, tag=True):
     """An object, a library, a program, or one of these in an archive."""
 
     name: str
@@ -85,7 +85,7 @@ class CodeFile(Struct, frozen=True, kw_only=True):
         return os.path.getsize(self.path) if os.path.exists(self.path) else 0
 
 
-class UnreadableInput(Struct, frozen=True):
+class UnreadableInput(Struct, frozen=True, tag=True):
     """A message about an unreadable file, at its place among the inputs."""
 
     message: str

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TextIO
 
@@ -10,7 +13,10 @@ from msgspec.structs import replace
 from incc.driver.commands.scan.analysis import CyclesLine, Scan, ScanOutcome
 from incc.driver.messages import say
 from incc.driver.selection import order_of_worth
+from incc.fleet.flow import Counts
+from incc.fleet.messages import InputRead
 from incc.report import types as t
+from incc.support.progress import bar
 from incc.views.layout import Layout, harmless, terminal
 
 say_scan = partial(say, "incc-scan")
@@ -74,7 +80,7 @@ class Output:
                 self._keep_top()
         elif isinstance(result, CyclesLine):
             self.stream.write(harmless(result.text, False) + "\n")
-        elif self.scan.format == "json":
+        elif self.scan.format == "reports":
             from incc.driver.deliver import DeliveryRequest, text_of
 
             text = text_of(result, DeliveryRequest(format="json", append=True))
@@ -152,6 +158,33 @@ class Output:
             self.notes[f"no loop to analyse{met}" if self.inputs else "nothing to analyse"] = None
         for note in self.notes:
             say_scan(f"note: {note}")
+
+
+def messages_of(read: InputRead) -> list[str]:
+    """Return the messages about what could not be analysed of an input."""
+    return [f"{read.name}: not analysed: {read.failure}"] if read.failure else read.problems
+
+
+def summary(counts: Counts) -> str:
+    """Return a sentence on a scan at its end."""
+    saved = 100 * (1 - counts.analysed / counts.kernels) if counts.kernels else 0
+    failures = f"; {counts.failures:,} inputs with problems" if counts.failures else ""
+    kernels = f"{counts.kernels:,} kernels, of which {counts.analysed:,} differ and were analysed ({saved:.0f} % saved)"
+    return f"{counts.inputs:,} inputs with {kernels}{failures}"
+
+
+@contextmanager
+def watched(counts: Counts, total: int) -> Iterator[Callable[[], None]]:
+    """Show how far a scan has come of `total` pieces, during a `with` block, when the yielded function is called."""
+    begun, first = time.monotonic(), counts.pieces
+
+    def state() -> str:
+        rate = counts.kernels / max(time.monotonic() - begun, 1e-3)
+        failures = f", {counts.failures:,} failures" if counts.failures else ""
+        return f"{counts.kernels:,} kernels, {counts.analysed:,} unique, {rate:,.0f} per s{failures}"
+
+    with bar("analysing", total - first) as show:
+        yield lambda: show(counts.pieces - first, state())
 
 
 def _file_of_blocks(report: t.AnalysisReport) -> str:

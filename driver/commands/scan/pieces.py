@@ -1,0 +1,103 @@
+"""Pieces of a scan's input, cut by what they cost, and the list of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import BinaryIO
+
+import msgspec
+
+from incc.driver.commands.scan.analysis import Input, name_of
+from incc.driver.commands.scan.inputs import CodeFile, HexBlock, UnreadableInput
+from incc.fleet.flow import Piece
+from incc.fleet.messages import Stamp, decoded, encoded
+from incc.frontends.objects.parts import PART
+
+_MOST_INPUTS = 64
+"""Inputs of a piece: what a process does before it can do something else."""
+
+_OF_BLOCK = PART // 16
+_OF_SOURCE = PART
+"""What a block of machine code, and any text, costs, in bytes of an object."""
+
+_LENGTH = 8
+_pieces = msgspec.msgpack.Decoder(Piece)
+
+
+def pieces(inputs: Iterable[Input]) -> Iterator[Piece]:
+    """Yield pieces that each cost about as much as a part of a large file."""
+    piece, cost, stamps = Piece([], [], []), 0, dict[str, Stamp]()
+    for source in inputs:
+        more = _cost(source)
+        if piece.inputs and (cost + more > PART or len(piece.inputs) >= _MOST_INPUTS):
+            yield msgspec.structs.replace(piece, files=list(stamps.values()))
+            piece, cost, stamps = Piece([], [], []), 0, {}
+        piece.names.append(name_of(source))
+        piece.inputs.append(encoded(source))
+        stamps |= {stamp.path: stamp for stamp in _stamps(source)}
+        cost += more
+    if piece.inputs:
+        yield msgspec.structs.replace(piece, files=list(stamps.values()))
+
+
+def _cost(source: Input) -> int:
+    if isinstance(source, CodeFile):
+        return min(PART, source.size()) + PART // _MOST_INPUTS
+    if isinstance(source, UnreadableInput):
+        return 0
+    return _OF_BLOCK if isinstance(source, HexBlock) else _OF_SOURCE
+
+
+def _stamps(source: Input) -> Iterator[Stamp]:
+    if isinstance(source, CodeFile):
+        with suppress(OSError):  # reading it says so
+            found = os.stat(source.path)
+            yield Stamp(source.path, found.st_size, found.st_mtime_ns)
+
+
+class PieceList:
+    """A file with the pieces of a scan: their number is known before the first is read, and after a crash."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.count = 0
+
+    @classmethod
+    def of(cls, inputs: Iterable[Input], path: str = "") -> PieceList:
+        """Write the pieces of inputs to a file, which is whole or absent, or to a temporary one. Raises OSError."""
+        file: BinaryIO = open(f"{path}.new", "w+b") if path else tempfile.TemporaryFile()  # noqa: SIM115
+        found = cls(file)
+        for piece in pieces(inputs):
+            data = encoded(piece)
+            file.write(len(data).to_bytes(_LENGTH, "little") + data)
+            found.count += 1
+        file.flush()
+        if path:
+            os.fsync(file.fileno())
+            os.replace(f"{path}.new", path)
+        return found
+
+    @classmethod
+    def read(cls, path: str) -> PieceList:
+        """Return the pieces in a file. Raises OSError."""
+        found = cls(open(path, "rb"))  # noqa: SIM115
+        while found._skip():
+            found.count += 1
+        return found
+
+    def _skip(self) -> bool:
+        """Pass a piece, and return False at the end."""
+        length = self._file.read(_LENGTH)
+        self._file.seek(int.from_bytes(length, "little"), os.SEEK_CUR)
+        return bool(length)
+
+    def after(self, number: int) -> Iterator[Piece]:
+        """Yield the pieces from a number on. Raises OSError, and msgspec.DecodeError for a damaged file."""
+        self._file.seek(0)
+        for _ in range(number):
+            self._skip()
+        while length := self._file.read(_LENGTH):
+            yield decoded(self._file.read(int.from_bytes(length, "little")), _pieces)

@@ -1,0 +1,271 @@
+"""The rows of a scan: what its processes read, analyse, and answer."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from incc.driver.code import ObjectCode
+from incc.driver.commands.scan.analysis import (
+    Input,
+    Scan,
+    ScanOutcome,
+    Worker,
+    name_of,
+    problems_in,
+    problems_of,
+    unit_of,
+)
+from incc.driver.commands.scan.inputs import CodeFile
+from incc.driver.commands.scan.sharing import KEY, groups, key_of, only
+from incc.driver.pipeline import model_for, report_of, within_limits
+from incc.driver.selection import order_of_worth
+from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
+from incc.fleet.dataset.store import hash_of, pack
+from incc.fleet.messages import (
+    Analyse,
+    AnalyseAnswer,
+    Analysed,
+    Group,
+    InputRead,
+    Missing,
+    OnCore,
+    Placed,
+    Read,
+    ReadAnswer,
+    Request,
+    Stamp,
+    decoded,
+    encoded,
+    request,
+)
+from incc.frontends.kernel import KernelCode, SourceLocation
+from incc.report import types as t
+from incc.report.identity import kernel_ids
+from incc.report.source.demangle import demangle, of_openmp, replace
+from incc.report.unit_result import UnitResult
+from incc.report.where import Value
+from incc.support.errors import AnalysisError
+from incc.support.workers import problem_of
+from incc.views.json import render
+
+KEPT = 4
+"""The inputs whose code a process keeps between reading and analysing them. Each takes some 30 MB."""
+
+_inputs: msgspec.msgpack.Decoder[Input] = msgspec.msgpack.Decoder(Input)
+
+
+class _At(msgspec.Struct):
+    """A kernel's place, under the names that its report has for the columns of places."""
+
+    function: str
+    function_name: str
+    name: str
+    kernel_id: str
+    label: str
+    source: SourceLocation | None
+    first_line: int
+
+
+class OutcomeWorker:
+    """Answers the requests of a scan whose output is tables, reports or cycles."""
+
+    def __init__(self, scan: Scan) -> None:
+        self.worker = Worker(scan)
+
+    def __call__(self, data: bytes) -> bytes:
+        """Return the answer to a request."""
+        asked = request(data)
+        if absent := _absent(asked):
+            return absent
+        moved = _moved(asked)
+        answer = ReadAnswer([])
+        for encoded_input in asked.inputs if isinstance(asked, Read) else ():
+            source = decoded(encoded_input, _inputs)
+            outcome = self.worker(at_hand(source, moved) if isinstance(source, CodeFile) else source)
+            answer.inputs.append(InputRead(name_of(source), outcome=encoded(outcome)))
+        return encoded(answer)
+
+
+class RowWorker:
+    """Answers the requests of a scan that makes rows (`fleet.messages`)."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self.worker = Worker(scan)
+        self._kept: OrderedDict[bytes, dict[bytes, ObjectCode]] = OrderedDict()
+        """The groups of inputs by their keys."""
+
+    def __call__(self, data: bytes) -> bytes:
+        """Return the answer to a request."""
+        asked = request(data)
+        if absent := _absent(asked):
+            return absent
+        moved = _moved(asked)
+        if isinstance(asked, Read):
+            return encoded(ReadAnswer([self._read(source, moved) for source in asked.inputs]))
+        return encoded(self._analyse(asked, moved))
+
+    def _read(self, data: bytes, moved: Mapping[str, str]) -> InputRead:
+        source = decoded(data, _inputs)
+        outcome = ScanOutcome()
+        read = InputRead(name_of(source), problems=outcome.problems, notes=outcome.notes)
+        try:
+            if isinstance(source, CodeFile) and not self._scan.measure:
+                self._kept[data] = self._read_code(at_hand(source, moved), read, outcome)
+                while len(self._kept) > KEPT:
+                    self._kept.popitem(last=False)
+            else:
+                for results in self.worker.analyses(source, outcome):
+                    self._add_unit(source, results, read)
+        except AnalysisError as error:
+            outcome.problems.append(str(error))
+        except MemoryError:
+            raise  # the input is to be given up, not only a part of it
+        except Exception as error:  # costs only this input
+            outcome.add_failure(source, problem_of(error))
+        return read
+
+    # --- objects, whose groups are shared -----------------------------------------------------------------------------
+
+    def _read_code(self, file: CodeFile, read: InputRead, outcome: ScanOutcome) -> dict[bytes, ObjectCode]:
+        """Add the groups of an object to what is said of it, and return them by their keys."""
+        code = self.worker.code(file, outcome)
+        if code is None:
+            return {}
+        unit = unit_of(file)
+        for settings in self.worker.cores_for(code.isa):
+            if note := model_for(unit, code, settings).note:
+                read.notes.append(note)
+        code = within_limits(code, self.worker.cores[0])
+        read.problems += problems_in(unit, code.left_out, code.kernels)
+        ids = kernel_ids(code.kernels)
+        readable = demangle(kernel.region.function for kernel in code.kernels if kernel.region)
+        found: dict[bytes, ObjectCode] = {}
+        for numbers in groups(code):
+            group = only(code, numbers)
+            key = key_of(group, f"{file.name} {numbers[0]}" if self.worker.names_values else "")
+            placed = [
+                Placed(n, _places(unit, _at(kernel, ids[n], readable), file))
+                for n, kernel in zip(numbers, group.kernels, strict=True)
+            ]
+            read.groups.append(Group(key, placed, sum(len(kernel.instructions) for kernel in group.kernels)))
+            found.setdefault(key, group)
+        return found
+
+    def _analyse(self, asked: Analyse, moved: Mapping[str, str]) -> AnalyseAnswer:
+        if asked.input not in self._kept:
+            self._read(asked.input, moved)
+        source = decoded(asked.input, _inputs)
+        assert isinstance(source, CodeFile)
+        answer = AnalyseAnswer([])
+        reports: list[tuple[str, str, bytes]] = []
+        for key in asked.keys:
+            try:
+                results = self.worker.on_each_core(unit_of(source), self._kept[asked.input][key])
+                answer.groups.append(_analysed(key, report_of(results), reports))
+            except AnalysisError as error:
+                answer.problems.append(str(error))
+        answer.reports = self._packed(reports)
+        return answer
+
+    def _packed(self, reports: Sequence[tuple[str, str, bytes]]) -> bytes:
+        """Return reports as datasets keep them."""
+        return pack(reports) if self._scan.dataset and reports else b""
+
+    # --- everything else ----------------------------------------------------------------------------------------------
+
+    def _add_unit(self, source: Input, results: Sequence[UnitResult], read: InputRead) -> None:
+        """Add the kernels of a unit with their results."""
+        if not results:
+            return
+        results = [self.worker.measured(result) for result in results]
+        read.problems += problems_of(results[0])
+        report = report_of(results)
+        first = report.units[0]
+        if not first.kernels:
+            return
+        begin = sum(len(group.kernels) for group in read.groups)
+        placed = [Placed(begin + n, _places(first, kernel, source)) for n, kernel in enumerate(first.kernels)]
+        identity = [name_of(source), first.source, *first.command, *[unit.model.name for unit in report.units]]
+        identity += [part for kernel in first.kernels for part in (kernel.kernel_id, kernel.content_hash)]
+        text = "\n".join(identity).encode("utf-8", "surrogateescape")
+        key = blake2b(text, digest_size=KEY).digest()
+        read.groups.append(Group(key, placed, 0))
+        reports: list[tuple[str, str, bytes]] = []
+        read.analysed.append(_analysed(key, report, reports))
+        read.reports = self._packed(reports)
+
+
+def _analysed(key: bytes, report: t.AnalysisReport, reports: list[tuple[str, str, bytes]]) -> Analysed:
+    """Return the results for a group, and add the reports of its kernels as `pack` takes them."""
+    answer = Analysed(key, [])
+    for unit in report.units:
+        core = OnCore(unit.model.name, unit.model.version, [], [])
+        for number, kernel in enumerate(unit.kernels):
+            name = hash_of(key, number)
+            values = [name if column == "hash" else COLUMNS[column].of(unit, kernel) for column in ANALYSED]
+            core.kernels.append(values)
+            core.worth.append([*order_of_worth(kernel, unit)])
+            reports.append((name, core.core, json_of(kernel)))
+        answer.cores.append(core)
+    return answer
+
+
+def _at(kernel: KernelCode, kernel_id: str, readable: dict[str, str]) -> _At:
+    region = kernel.region
+    if region is None:
+        return _At("", "", kernel.name, kernel_id, "", None, 0)
+    name = of_openmp(replace(region.function, readable))
+    return _At(region.function, name, kernel.name, kernel_id, region.label, region.source, region.first_line)
+
+
+def _places(unit: Any, kernel: Any, source: Input) -> list[Value]:
+    """Return the values of `columns.PLACES` for a kernel, without the row's number.
+
+    Unit and kernel are those of a report, or have the same attributes as far as they tell places.
+    """
+    if isinstance(source, CodeFile):
+        own = {"binary": source.path, "member": source.inside}
+    else:
+        own = {"binary": getattr(source, "file", name_of(source)), "member": ""}
+    return [own[name] if name in own else COLUMNS[name].of(unit, kernel) for name in PLACES if name != "row"]
+
+
+def json_of(kernel: t.KernelReport) -> bytes:
+    """Return a kernel's report as JSON, with the bytes of names as they are."""
+    try:
+        return msgspec.json.encode(kernel)
+    except UnicodeEncodeError:
+        return render(kernel, compact=True).encode("utf-8", "surrogateescape")
+
+
+def at_hand(file: CodeFile, moved: Mapping[str, str]) -> CodeFile:
+    """Return a file as it is on this machine."""
+    return msgspec.structs.replace(file, path=moved.get(file.path, file.path))
+
+
+def _moved(asked: Request) -> dict[str, str]:
+    """Return the files of a request that this machine has elsewhere."""
+    return {stamp.path: stamp.here for stamp in asked.files if stamp.here}
+
+
+def _absent(asked: Request) -> bytes:
+    """Return the answer that this machine lacks a file of a request, if it does."""
+    return next((encoded(Missing(stamp.path)) for stamp in asked.files if not _is_there(stamp)), b"")
+
+
+def _is_there(stamp: Stamp) -> bool:
+    """Return True if this machine sees a file as it was when the scan began."""
+    if stamp.here:
+        return True
+    try:
+        found = os.stat(stamp.path)
+    except OSError:
+        return False
+    return (found.st_size, found.st_mtime_ns) == (stamp.size, stamp.changed)

@@ -1,0 +1,11 @@
+"""The process beside a worker of a cluster that answers the requests of a scan: `python -m …scan.serve CONNECTION`."""
+
+from __future__ import annotations
+
+import sys
+
+from incc.driver.commands.scan.request import worker_of
+from incc.fleet.cluster import serve
+
+if __name__ == "__main__":
+    serve(sys.argv[1], worker_of)

@@ -1,0 +1,132 @@
+"""The rows of a scan, written as lines of JSON or as a dataset."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+import msgspec
+
+from incc.driver.commands.scan.analysis import Scan
+from incc.driver.deliver import without_surrogates
+from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
+from incc.fleet.flow import Results
+from incc.fleet.messages import InputRead, OnCore, Placed
+from incc.report.where import Value
+from incc.support.version import __version__
+
+if TYPE_CHECKING:
+    from incc.fleet.dataset.writing import DatasetWriter
+
+Row = list[Value]
+
+SECONDS = 10.0
+ROWS = 20_000
+"""When rows are written to a dataset: after so many seconds, or if there are so many kernels."""
+
+_MOST_LATER = 1000
+"""The most kernels that --top keeps besides the most worthwhile ones."""
+
+_PLACES = [name for name in PLACES if name != "row"]
+_OF_CORE = ("model", "incc_version", "model_version")
+_LAYOUT = [
+    (0, _PLACES.index(name))
+    if name in _PLACES
+    else (1, ANALYSED.index(name))
+    if name in ANALYSED
+    else (2, ("row", *_OF_CORE).index(name))
+    for name in COLUMNS
+]
+"""For each column the part of a row that has it, and its index there."""
+
+
+def rows_of(read: InputRead, results: Results, number: int) -> Iterator[tuple[list[float], dict[str, Row]]]:
+    """Yield the rows of each kernel of an input by core, in the order of its kernels, with their `order_of_worth`.
+
+    Args:
+        read: the input.
+        results: the results for its groups; kernels without any have no rows.
+        number: the number of its first kernel in the scan.
+    """
+    placed = [
+        (kernel.place, n, kernel, results[group.key])
+        for group in read.groups
+        if group.key in results
+        for n, kernel in enumerate(group.kernels)
+    ]
+    for count, (_, n, kernel, cores) in enumerate(sorted(placed, key=lambda each: each[0])):
+        worth = min((core.worth[n] for core in cores), default=[])
+        yield worth, {core.core: _row(kernel, core, core.kernels[n], number + count) for core in cores}
+
+
+def _row(kernel: Placed, core: OnCore, values: Sequence[Value], number: int) -> Row:
+    parts: tuple[Sequence[Value], ...] = (kernel.values, values, (number, core.core, __version__, core.version))
+    return [parts[part][index] for part, index in _LAYOUT]
+
+
+class Table:
+    """Takes the rows that a scan is asked for, and writes them."""
+
+    def __init__(self, scan: Scan, stream: TextIO | None, writer: DatasetWriter | None) -> None:
+        """Begin; the rows go to one of a stream and a dataset."""
+        self._scan = scan
+        self._stream = stream
+        self._writer = writer
+        self._top: list[tuple[list[float], int, dict[str, Row]]] = []
+        self.number = int(writer.state or 0) if writer else 0
+        """The number of kernels so far."""
+        self.written = 0
+        self._waiting = 0
+        self._last = time.monotonic()
+
+    def add(self, read: InputRead, results: Results) -> None:
+        """Take the kernels of an input."""
+        condition = self._scan.condition
+        for worth, rows in rows_of(read, results, self.number):
+            self.number += 1
+            if condition and not any(condition.holds(dict(zip(COLUMNS, row, strict=True))) for row in rows.values()):
+                continue
+            if self._scan.top:
+                self._top.append((worth, self.number, rows))
+                if len(self._top) > self._scan.top + _MOST_LATER:
+                    self._top = sorted(self._top)[: self._scan.top]
+            else:
+                self._write(rows)
+
+    def _write(self, rows: dict[str, Row]) -> None:
+        self.written += 1
+        self._waiting += 1
+        for core, row in rows.items():
+            if self._writer:
+                self._writer.add(core, [row])
+            elif self._stream:
+                self._stream.write(_line(dict(zip(COLUMNS, row, strict=True))))
+
+    def piece_done(self, pieces: int) -> None:
+        """Make what has come so far last, if it is time: the number of pieces are done."""
+        if self._stream:
+            self._stream.flush()
+        elif self._waiting >= ROWS or time.monotonic() > self._last + SECONDS:
+            self.commit(pieces)
+
+    def commit(self, pieces: int) -> None:
+        """Make what has come so far last."""
+        if self._writer:
+            self._writer.commit(pieces, str(self.number).encode())
+            self._waiting, self._last = 0, time.monotonic()
+
+    def finish(self) -> None:
+        """Write the kernels with the most to gain, if these were asked for."""
+        for _, _, rows in sorted(sorted(self._top)[: self._scan.top], key=lambda each: each[0]):
+            self._write(rows)
+
+
+def _line(row: dict[str, Any]) -> str:
+    """Return a row as a line of JSON, with whole numbers as such."""
+    plain = {n: int(v) if isinstance(v, float) and v.is_integer() else v for n, v in row.items()}
+    try:
+        return msgspec.json.encode(plain).decode() + "\n"
+    except UnicodeEncodeError:
+        cleaned = {name: without_surrogates(v) if isinstance(v, str) else v for name, v in plain.items()}
+        return msgspec.json.encode(cleaned).decode() + "\n"

@@ -1,0 +1,287 @@
+"""The engine whose processes are on a Dask cluster (https://distributed.dask.org).
+
+A task of Dask hands a request to a process beside its worker, and waits for the answer. So a request that crashes, or
+takes too much time or memory, costs that process and not the worker with all that it holds. What crosses the wire is
+bytes: requests, answers, and files that the workers do not see.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.fleet import messages
+from incc.fleet.engines import ENDED, FATAL, PROBLEM, Done, Job, Limits, answer_all, done_of, too_slow
+from incc.support.errors import AnalysisError
+from incc.support.signals import tied
+from incc.support.version import __version__
+from incc.support.workers import how_ended
+
+LOCAL = "local"
+"""The address that stands for a cluster of processes on this machine, which is started for the scan."""
+
+_OFTEN = 1.0
+"""Seconds between two questions whether a task is still wanted, or how many workers there are."""
+
+
+class Program(msgspec.Struct, frozen=True):
+    """What the processes beside the workers run."""
+
+    module: str
+    """The module, whose main function `serve` answers the requests of a connection."""
+    settings: bytes
+    """Its settings."""
+    limits: Limits
+    version: str = __version__
+
+
+class ClusterError(AnalysisError):
+    """A cluster cannot be used; the message says why."""
+
+
+class ClusterEngine:
+    """Has the workers of a cluster answer requests (`Engine`)."""
+
+    ships = True
+
+    def __init__(self, address: str, program: Program) -> None:
+        """Connect to a scheduler, or start a cluster: `local`, or `local:N` for N workers. Raises ClusterError."""
+        try:
+            import distributed
+        except ImportError:
+            raise ClusterError("--cluster needs Dask: pip install 'incc[cluster]'") from None
+        self._program = msgspec.msgpack.encode(program)
+        self._ended: queue.SimpleQueue[tuple[Job, Any]] = queue.SimpleQueue()
+        self._jobs: set[Any] = set()
+        self._contents: dict[str, Any] = {}
+        self._asked = 0.0
+        self._threads = 0
+        self._cluster: Any = None
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        try:
+            if address.partition(":")[0] == LOCAL:
+                self._cluster = _local_cluster(address)
+                address = self._cluster
+            self._client = distributed.Client(address, timeout=30, set_as_default=False)
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
+            self.end()
+            raise ClusterError(f"--cluster={address}: {' '.join(str(error).split()) or type(error).__name__}") from None
+
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard, "" if it has none."""
+        return str(self._client.dashboard_link or "")
+
+    @property
+    def room(self) -> int:
+        """See `Engine`."""
+        if time.monotonic() > self._asked + _OFTEN or not self._threads:
+            self._asked = time.monotonic()
+            self._threads = sum(self._client.nthreads().values())
+        return 2 * max(1, self._threads) + 1 - len(self._jobs)
+
+    @property
+    def window(self) -> int:
+        """See `Engine`."""
+        return 32 + 4 * self._threads
+
+    def add(self, job: Job) -> None:
+        """See `Engine`. Raises ClusterError if a file cannot be read here any more."""
+        try:
+            contents = [self._content(path) for path in job.files]
+        except OSError as error:
+            raise ClusterError(f"{error.filename}: {error.strerror}") from None
+        options: dict[str, Any] = {"priority": 10 if job.first else 0, "pure": False}
+        if job.near:
+            options |= {"workers": [job.near], "allow_other_workers": True}
+        future = self._client.submit(answer_here, self._program, job.request, *contents, **options)
+        self._jobs.add(future)
+        future.add_done_callback(lambda ended: self._ended.put((job, ended)))
+
+    def _content(self, path: str) -> Any:
+        """Return the contents of a file as a task's argument; the workers fetch it from each other."""
+        if path not in self._contents:
+            if len(self._contents) >= 2:
+                self._contents.pop(next(iter(self._contents)))
+            with open(path, "rb") as file:
+                self._contents[path] = self._client.scatter(file.read(), hash=True)
+        return self._contents[path]
+
+    def done(self, seconds: float) -> Iterator[Done]:
+        """See `Engine`. Raises ClusterError if the scheduler is gone, or its workers cannot run the program."""
+        try:
+            job, future = self._ended.get(timeout=seconds)
+        except queue.Empty:
+            if self._client.status not in ("running", "connecting"):
+                raise ClusterError("the connection to the scheduler is lost") from None
+            return
+        self._jobs.discard(future)
+        yield self._outcome(job, future)
+
+    def _outcome(self, job: Job, future: Any) -> Done:
+        from distributed import KilledWorker
+
+        try:
+            place, _, response = bytes(future.result()).partition(b"\0")
+        except KilledWorker:
+            return Done(job, problem="each worker that had it was lost")
+        except Exception as error:
+            if future.status == "cancelled" or self._client.status != "running":
+                raise ClusterError("the connection to the scheduler is lost") from None
+            raise ClusterError(f"the workers cannot run incc: {' '.join(str(error).split())}") from None
+        done = done_of(job, response, place.decode())
+        if done.fatal:
+            raise ClusterError(done.problem)
+        return done
+
+    def end(self) -> None:
+        """See `Engine`."""
+        client = getattr(self, "_client", None)
+        if client is not None:
+            client.cancel(list(self._jobs), force=True)
+            client.close(timeout=5)
+        if self._cluster is not None:
+            self._cluster.close(timeout=10)
+
+
+def _local_cluster(address: str) -> Any:
+    """Start a cluster on this machine. Raises ValueError for another number than a positive one."""
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    from incc.support.workers import cpus
+
+    _, _, number = address.partition(":")
+    if number and not (number.isdecimal() and int(number)):
+        raise ValueError(f"{number!r} is no number of workers")
+    security = Security()
+    secured = {"security": security, "protocol": "tls://"} if security.require_encryption else {}
+    return LocalCluster(
+        n_workers=int(number) if number else cpus(),
+        threads_per_worker=1,
+        memory_limit=None,
+        silence_logs=logging.CRITICAL,
+        dashboard_address="127.0.0.1:0",
+        **secured,
+    )
+
+
+# --- beside a worker --------------------------------------------------------------------------------------------------
+
+_of_thread = threading.local()
+
+
+def answer_here(program: bytes, request: bytes, *contents: bytes) -> bytes:
+    """Answer a request on a worker.
+
+    Args:
+        program: The encoded `Program`.
+        request: The request.
+        contents: The contents of the files that it names, if this machine does not have them.
+
+    Returns:
+        The worker's address, a zero byte, and the response of `engines.answer_all`.
+    """
+    from distributed import get_worker
+
+    process: _Process | None = getattr(_of_thread, "process", None)
+    if process is None or process.program != program or not process.runs:
+        if process is not None:
+            process.end()
+        process = _of_thread.process = _Process(program)
+    if contents:
+        request = _with_contents(request, contents, get_worker().local_directory)
+    place: bytes = get_worker().address.encode()
+    return place + b"\0" + process.response(request)
+
+
+def _with_contents(request: bytes, contents: Sequence[bytes], folder: str) -> bytes:
+    """Write the contents of a request's files to a folder, and return the request with these files."""
+    decoded = messages.request(request)
+    files = []
+    for stamp, content in zip(decoded.files, contents, strict=True):
+        path = os.path.join(folder, hashlib.blake2b(content, digest_size=16).hexdigest())
+        if not os.path.exists(path):
+            with open(f"{path}.{threading.get_ident()}", "wb") as file:
+                file.write(content)
+            os.replace(file.name, path)
+        files.append(replace(stamp, here=path))
+    decoded.files = files
+    return messages.encoded(decoded)
+
+
+class _Process:
+    """A process beside this worker, which answers requests."""
+
+    def __init__(self, program: bytes) -> None:
+        self.program = program
+        described = msgspec.msgpack.decode(program, type=Program)
+        self._limits = described.limits
+        here, there = Pipe()
+        words = [sys.executable, "-m", described.module, str(there.fileno())]
+        path, words = tied(sys.executable, words)
+        self._process = subprocess.Popen(words, executable=path, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
+        there.close()
+        self._connection: Connection = here
+        here.send_bytes(program)
+
+    @property
+    def runs(self) -> bool:
+        return self._process.poll() is None
+
+    def response(self, request: bytes) -> bytes:
+        """Return the response to a request, or to none that is wanted any more."""
+        from distributed.worker import thread_state
+
+        begun = time.monotonic()
+        try:
+            self._connection.send_bytes(request)
+            while not self._connection.poll(_OFTEN):
+                if self._limits.seconds and time.monotonic() > begun + self._limits.seconds:
+                    self.end()
+                    return PROBLEM + too_slow(self._limits).encode()
+                if not _is_wanted(getattr(thread_state, "key", None)):
+                    self.end()
+                    return ENDED + b"cancelled"
+            return self._connection.recv_bytes()
+        except (EOFError, OSError):
+            self.end()
+            return ENDED + f"a process beside a worker {how_ended(self._process.returncode)}".encode()
+
+    def end(self) -> None:
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _is_wanted(key: Any) -> bool:
+    """Return False for a task that was cancelled."""
+    from distributed import get_worker
+
+    task = get_worker().state.tasks.get(key)
+    return key is None or (task is not None and task.state == "executing")
+
+
+def serve(connection_number: str, load: Any) -> None:
+    """Answer a worker's requests in this process, to which it has a connection; `load` makes the answering function."""
+    connection = Connection(int(connection_number))
+    program = msgspec.msgpack.decode(connection.recv_bytes(), type=Program)
+    if program.version != __version__:
+        text = f"a worker has incc {__version__}, but the scan needs {program.version}"
+        connection.recv_bytes()
+        connection.send_bytes(FATAL + text.encode())
+        return
+    answer_all(connection, load(program.settings), program.limits.memory)

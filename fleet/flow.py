@@ -1,0 +1,282 @@
+"""The flow of a scan: pieces of input are read, kernels that are new are analysed, and results leave in order.
+
+Each piece is read by one process, which says where which kernels are. Groups of kernels get keys; equal keys stand for
+equal results. A key belongs to the first piece, in the order of the scan, that has it: only there it is analysed, near
+the process that has just read the piece. So it does not matter how many processes there are, and which is the fastest.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from incc.fleet.dataset.columns import PLACES
+from incc.fleet.engines import Done, Engine, Job
+from incc.fleet.messages import (
+    Analyse,
+    AnalyseAnswer,
+    Analysed,
+    InputRead,
+    Missing,
+    OnCore,
+    Read,
+    ReadAnswer,
+    Stamp,
+    answer,
+    decoded,
+    encoded,
+)
+
+MOST_TRIES = 2
+"""The processes that an input may end before it is left out."""
+
+COST = 20_000
+"""The instructions of the kernels that one request has analysed: one to two seconds of work."""
+
+_OFTEN = 0.5
+"""Seconds after which the progress is shown if nothing happens."""
+
+
+class Piece(msgspec.Struct, array_like=True):
+    """Some inputs that one process reads."""
+
+    names: list[str]
+    """Their names in messages."""
+    inputs: list[bytes]
+    """The inputs, encoded."""
+    files: list[Stamp]
+    """The files that they are in."""
+
+
+class Counts(msgspec.Struct):
+    """How far a scan has come."""
+
+    pieces: int = 0
+    inputs: int = 0
+    kernels: int = 0
+    analysed: int = 0
+    """Those that were analysed; the others are equal to one of these."""
+    failures: int = 0
+
+
+class Keeper(Protocol):
+    """Keeps the results by the keys of groups (`dataset.store.Store`)."""
+
+    def missing(self, keys: Sequence[bytes]) -> list[bytes]:
+        """Return those of the keys that have no results."""
+
+    def keep(self, results: Iterable[tuple[bytes, bytes, bytes]]) -> None:
+        """Add results: key, encoded values, and packed reports, which may be those of several keys."""
+
+    def values(self, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Return the encoded values of the keys that have some."""
+
+
+Results = Mapping[bytes, list[OnCore]]
+
+
+class _Open(msgspec.Struct, eq=False):
+    """A piece on its way."""
+
+    number: int
+    piece: Piece
+    answers: list[bytes | None]
+    """The encoded answer for each input."""
+    near: list[object]
+    """Where each input was read."""
+    waits_for: set[bytes] = msgspec.field(default_factory=set)
+    """The keys without results, after the piece was claimed."""
+
+
+class _Request(msgspec.Struct, eq=False):
+    """What a job is about."""
+
+    of: _Open
+    inputs: range
+    """The numbers of its inputs in the piece."""
+    keys: list[bytes] = []
+    """The keys to analyse; none to read the inputs."""
+    tries: int = 0
+    ships: bool = False
+    """The files' contents were sent along."""
+
+
+_FUNCTION = PLACES.index("function")
+_values = msgspec.msgpack.Decoder(list[OnCore])
+_input = msgspec.msgpack.Decoder(InputRead)
+
+
+class Flow:
+    """A scan on its way through an engine."""
+
+    def __init__(self, engine: Engine, keeper: Keeper, pieces: Iterator[Piece], first: int = 0) -> None:
+        """Prepare a scan.
+
+        Args:
+            engine: has requests answered.
+            keeper: keeps results.
+            pieces: the pieces of input.
+            first: the number of the first piece.
+        """
+        self.counts = Counts(pieces=first)
+        self._engine = engine
+        self._keeper = keeper
+        self._pieces = pieces
+        self._next = first
+        self._open: deque[_Open] = deque()
+        self._claimed = 0
+        """The number of pieces in `_open` whose new keys are being analysed."""
+        self._owners: dict[bytes, list[_Open]] = {}
+        """The pieces that wait for a key which is being analysed."""
+        self._failed: dict[bytes, str] = {}
+
+    def results(self, idle: Callable[[], None]) -> Iterator[tuple[int, Iterator[tuple[InputRead, Results]]]]:
+        """Yield the number of each piece with its inputs and the results for their groups, in order.
+
+        A group without results has a problem among those of the input. `idle` is called about twice a second.
+
+        Raises:
+            WorkerError, ClusterError: The engine has no processes.
+        """
+        more = True
+        while more or self._open:
+            while more and self._engine.room > 0 and len(self._open) < self._engine.window:
+                piece = next(self._pieces, None)
+                if piece is None:
+                    more = False
+                    break
+                self._begin(piece)
+            for done in self._engine.done(_OFTEN):
+                self._take(done)
+            self._claim()
+            while self._open and self._claimed and not self._open[0].waits_for:
+                piece_done = self._open.popleft()
+                self._claimed -= 1
+                yield piece_done.number, self._outcomes(piece_done)
+                self.counts.pieces = piece_done.number + 1
+            idle()
+
+    def _begin(self, piece: Piece) -> None:
+        count = len(piece.inputs)
+        opened = _Open(self._next, piece, [None] * count, [None] * count)
+        self._next += 1
+        self._open.append(opened)
+        self._ask(_Request(opened, range(count)))
+
+    def _ask(self, request: _Request, near: object = None) -> None:
+        """Hand a request to the engine."""
+        piece = request.of.piece
+        if request.keys:
+            message: Read | Analyse = Analyse(piece.inputs[request.inputs[0]], request.keys, piece.files)
+        else:
+            message = Read([piece.inputs[n] for n in request.inputs], piece.files)
+        files = tuple([stamp.path for stamp in piece.files]) if request.ships else ()
+        self._engine.add(Job(encoded(message), near, bool(request.keys or request.tries), request, files))
+
+    def _take(self, done: Done) -> None:
+        """Note the end of a job."""
+        request = done.job.subject
+        assert isinstance(request, _Request)
+        if done.problem:
+            self._retry(request, done.problem, done.final)
+            return
+        try:
+            received = answer(done.answer)
+        except msgspec.DecodeError as error:
+            self._retry(request, f"an answer that cannot be read: {error}", True)
+            return
+        if isinstance(received, Missing):
+            if request.ships or not self._engine.ships:
+                self._retry(request, "changed while it was scanned, or gone", True)
+            else:
+                request.ships = True
+                self._ask(request, done.near)
+        elif isinstance(received, ReadAnswer):
+            for n, read in zip(request.inputs, received.inputs, strict=True):
+                self._keep(read.analysed, read.reports)
+                self.counts.analysed += sum(len(group.cores[0].kernels) for group in read.analysed if group.cores)
+                read.analysed, read.reports = [], b""
+                request.of.answers[n], request.of.near[n] = encoded(read), done.near
+        else:
+            self._analysed(request, received)
+
+    def _analysed(self, request: _Request, received: AnalyseAnswer) -> None:
+        self._keep(received.groups, received.reports)
+        self.counts.analysed += sum(len(group.cores[0].kernels) for group in received.groups if group.cores)
+        lacking = set(request.keys) - {group.key for group in received.groups}
+        self._settle(request.keys)
+        self._failed |= dict.fromkeys(lacking, "; ".join(received.problems) or "not analysed")
+
+    def _keep(self, groups: Sequence[Analysed], reports: bytes) -> None:
+        self._keeper.keep((group.key, encoded(group.cores), b"" if n else reports) for n, group in enumerate(groups))
+
+    def _settle(self, keys: Iterable[bytes]) -> None:
+        """Note that keys have results, or will have none."""
+        for key in keys:
+            for waiting in self._owners.pop(key, ()):
+                waiting.waits_for.discard(key)
+
+    def _retry(self, request: _Request, problem: str, final: bool) -> None:
+        """Try each part of a request by itself; give up one that has failed too often."""
+        if request.keys and len(request.keys) > 1:
+            for key in request.keys:
+                self._ask(replace(request, keys=[key]))
+        elif not request.keys and len(request.inputs) > 1:
+            for n in request.inputs:
+                self._ask(replace(request, inputs=range(n, n + 1), tries=1))
+        elif not final and request.tries + 1 < MOST_TRIES:
+            self._ask(replace(request, tries=request.tries + 1))
+        elif request.keys:
+            self._failed[request.keys[0]] = problem
+            self._settle(request.keys)
+        else:
+            (n,) = request.inputs
+            failed = InputRead(request.of.piece.names[n], failure=problem)
+            request.of.answers[n] = encoded(failed)
+
+    def _claim(self) -> None:
+        """Have the new keys of the pieces analysed that were read, in order."""
+        while self._claimed < len(self._open) and None not in self._open[self._claimed].answers:
+            opened = self._open[self._claimed]
+            self._claimed += 1
+            for n, data in enumerate(opened.answers):
+                assert data is not None
+                groups = {group.key: group for group in decoded(data, _input).groups}
+                new: list[bytes] = []
+                cost = 0
+                for key in self._keeper.missing(list(groups)):
+                    if key in self._failed:
+                        continue
+                    opened.waits_for.add(key)
+                    if key in self._owners:
+                        self._owners[key].append(opened)
+                        continue
+                    self._owners[key] = [opened]
+                    new.append(key)
+                    cost += groups[key].cost
+                    if cost >= COST:
+                        self._ask(_Request(opened, range(n, n + 1), new), opened.near[n])
+                        new, cost = [], 0
+                if new:
+                    self._ask(_Request(opened, range(n, n + 1), new), opened.near[n])
+
+    def _outcomes(self, opened: _Open) -> Iterator[tuple[InputRead, Results]]:
+        """Yield the inputs of a piece with their results."""
+        for data in opened.answers:
+            assert data is not None
+            read = decoded(data, _input)
+            keys = [group.key for group in read.groups]
+            values = self._keeper.values(keys)
+            for group in read.groups:
+                if group.key not in values:
+                    functions = group.kernels[0].values[_FUNCTION]
+                    reason = self._failed.get(group.key, "not analysed")
+                    read.problems.append(f"{read.name}: {functions}: {reason}")
+            self.counts.inputs += 1
+            self.counts.kernels += sum(len(group.kernels) for group in read.groups)
+            self.counts.failures += bool(read.failure or read.problems)
+            yield read, {key: decoded(value, _values) for key, value in values.items()}
