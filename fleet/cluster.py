@@ -38,7 +38,7 @@ _OFTEN = 1.0
 
 
 class Program(msgspec.Struct, frozen=True):
-    """What the processes beside the workers run."""
+    """The program that the processes beside the workers run."""
 
     module: str
     """The module, whose main function `serve` answers the requests of a connection."""

@@ -53,7 +53,7 @@ class Piece(msgspec.Struct, array_like=True):
 
 
 class Counts(msgspec.Struct):
-    """How far a scan has come."""
+    """The progress of a scan."""
 
     pieces: int = 0
     inputs: int = 0
@@ -87,13 +87,13 @@ class _Open(msgspec.Struct, eq=False):
     answers: list[bytes | None]
     """The encoded answer for each input."""
     near: list[object]
-    """Where each input was read."""
+    """The place where each input was read."""
     waits_for: set[bytes] = msgspec.field(default_factory=set)
     """The keys without results, after the piece was claimed."""
 
 
 class _Request(msgspec.Struct, eq=False):
-    """What a job is about."""
+    """The subject of a job."""
 
     of: _Open
     inputs: range

@@ -1,4 +1,4 @@
-"""What a scan and its processes say to each other: msgspec-encoded, so that nothing else crosses a wire."""
+"""The messages between a scan and its processes, in MessagePack, so that nothing else crosses a wire."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True):
     changed: int
     """Its modification, in nanoseconds."""
     here: str = ""
-    """Where this machine has its contents, if not under its path."""
+    """The path at which this machine has its contents, if it is another one."""
 
 
 class Read(msgspec.Struct, tag=True):
@@ -91,7 +91,7 @@ class InputRead(msgspec.Struct, array_like=True):
     reports: bytes = b""
     """The reports of their kernels (`dataset.store.pack`)."""
     outcome: bytes = b""
-    """What another output than rows is made of."""
+    """The encoded outcome that another output than rows is made of."""
 
 
 class ReadAnswer(msgspec.Struct, tag=True):

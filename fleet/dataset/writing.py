@@ -77,7 +77,7 @@ class DatasetWriter:
     rows: int
     """The number of kernels, with those that are not committed yet."""
     state: bytes
-    """What the last commit was given to remember."""
+    """The bytes that the last commit was given to remember."""
 
     def __init__(self, folder: str, about: About, lock: int, store: Store) -> None:
         """Use `create` or `resume`."""

@@ -17,6 +17,7 @@ PACKAGES = (
         "comparison",
         "core",
         "driver",
+        "fleet",
         "frontends",
         "history",
         "measuring",

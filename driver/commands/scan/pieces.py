@@ -21,7 +21,7 @@ _MOST_INPUTS = 64
 
 _OF_BLOCK = PART // 16
 _OF_SOURCE = PART
-"""What a block of machine code, and any text, costs, in bytes of an object."""
+"""The cost of a block of machine code, and of any text, in bytes of an object."""
 
 _LENGTH = 8
 _pieces = msgspec.msgpack.Decoder(Piece)

@@ -95,7 +95,7 @@ def _cores(mcpu: str, settings: Settings) -> list[Settings]:
 
 
 class _Words(msgspec.Struct, frozen=True):
-    """What another process needs to make the same scan."""
+    """The parts of a scan that another process needs to make the same one."""
 
     words: list[str]
     """The command line."""
