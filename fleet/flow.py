@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Protocol
 
 import msgspec
@@ -96,10 +98,10 @@ class _Request(msgspec.Struct, eq=False):
     """The subject of a job."""
 
     of: _Open
-    inputs: range
-    """The numbers of its inputs in the piece."""
-    keys: list[bytes] = []
-    """The keys to analyse; none to read the inputs."""
+    inputs: list[int]
+    """The numbers of its inputs in the piece, each once."""
+    keys: list[list[bytes]] = []
+    """The keys to analyse of each of them; none to read the inputs."""
     tries: int = 0
     ships: bool = False
     """The files' contents were sent along."""
@@ -108,6 +110,27 @@ class _Request(msgspec.Struct, eq=False):
 _FUNCTION = PLACES.index("function")
 _values = msgspec.msgpack.Decoder(list[OnCore])
 _input = msgspec.msgpack.Decoder(InputRead)
+
+
+_Work = tuple[int, bytes, int]
+"""The number of an input, the key of one of its groups, and the cost of that."""
+
+
+def _requests(work: Sequence[_Work], near: Sequence[object]) -> Iterator[tuple[object, list[_Work]]]:
+    """Yield what one request has analysed: up to `COST`, of inputs that were read at the same place, which is yielded.
+
+    Args:
+        work: all that is to be analysed of a piece.
+        near: where each input was read.
+    """
+    some: list[_Work] = []
+    for each in work:
+        if some and (near[each[0]] != near[some[0][0]] or sum(cost for _, _, cost in some) >= COST):
+            yield near[some[0][0]], some
+            some = []
+        some.append(each)
+    if some:
+        yield near[some[0][0]], some
 
 
 class Flow:
@@ -165,15 +188,13 @@ class Flow:
         opened = _Open(self._next, piece, [None] * count, [None] * count)
         self._next += 1
         self._open.append(opened)
-        self._ask(_Request(opened, range(count)))
+        self._ask(_Request(opened, list(range(count))))
 
     def _ask(self, request: _Request, near: object = None) -> None:
         """Hand a request to the engine."""
         piece = request.of.piece
-        if request.keys:
-            message: Read | Analyse = Analyse(piece.inputs[request.inputs[0]], request.keys, piece.files)
-        else:
-            message = Read([piece.inputs[n] for n in request.inputs], piece.files)
+        inputs = [piece.inputs[n] for n in request.inputs]
+        message = Analyse(inputs, request.keys, piece.files) if request.keys else Read(inputs, piece.files)
         files = tuple([stamp.path for stamp in piece.files]) if request.ships else ()
         self._engine.add(Job(encoded(message), near, bool(request.keys or request.tries), request, files))
 
@@ -207,8 +228,9 @@ class Flow:
     def _analysed(self, request: _Request, received: AnalyseAnswer) -> None:
         self._keep(received.groups, received.reports)
         self.counts.analysed += sum(len(group.cores[0].kernels) for group in received.groups if group.cores)
-        lacking = set(request.keys) - {group.key for group in received.groups}
-        self._settle(request.keys)
+        asked = [key for keys in request.keys for key in keys]
+        lacking = set(asked) - {group.key for group in received.groups}
+        self._settle(asked)
         self._failed |= dict.fromkeys(lacking, "; ".join(received.problems) or "not analysed")
 
     def _keep(self, groups: Sequence[Analysed], reports: bytes) -> None:
@@ -222,47 +244,48 @@ class Flow:
 
     def _retry(self, request: _Request, problem: str, final: bool) -> None:
         """Try each part of a request by itself; give up one that has failed too often."""
-        if request.keys and len(request.keys) > 1:
-            for key in request.keys:
-                self._ask(replace(request, keys=[key]))
+        if request.keys and sum(map(len, request.keys)) > 1:
+            for n, keys in zip(request.inputs, request.keys, strict=True):
+                for key in keys:
+                    self._ask(replace(request, inputs=[n], keys=[[key]], tries=0))
         elif not request.keys and len(request.inputs) > 1:
             for n in request.inputs:
-                self._ask(replace(request, inputs=range(n, n + 1), tries=1))
+                self._ask(replace(request, inputs=[n], tries=0))
         elif not final and request.tries + 1 < MOST_TRIES:
             self._ask(replace(request, tries=request.tries + 1))
         elif request.keys:
-            self._failed[request.keys[0]] = problem
-            self._settle(request.keys)
+            ((key,),) = request.keys
+            self._failed[key] = problem
+            self._settle([key])
         else:
             (n,) = request.inputs
-            failed = InputRead(request.of.piece.names[n], failure=problem)
-            request.of.answers[n] = encoded(failed)
+            request.of.answers[n] = encoded(InputRead(request.of.piece.names[n], failure=problem))
 
     def _claim(self) -> None:
         """Have the new keys of the pieces analysed that were read, in order."""
         while self._claimed < len(self._open) and None not in self._open[self._claimed].answers:
             opened = self._open[self._claimed]
             self._claimed += 1
+            work: list[_Work] = []
             for n, data in enumerate(opened.answers):
                 assert data is not None
                 groups = {group.key: group for group in decoded(data, _input).groups}
-                new: list[bytes] = []
-                cost = 0
                 for key in self._keeper.missing(list(groups)):
-                    if key in self._failed:
-                        continue
-                    opened.waits_for.add(key)
-                    if key in self._owners:
-                        self._owners[key].append(opened)
-                        continue
-                    self._owners[key] = [opened]
-                    new.append(key)
-                    cost += groups[key].cost
-                    if cost >= COST:
-                        self._ask(_Request(opened, range(n, n + 1), new), opened.near[n])
-                        new, cost = [], 0
-                if new:
-                    self._ask(_Request(opened, range(n, n + 1), new), opened.near[n])
+                    if self._is_to_be_analysed(key, opened):
+                        work.append((n, key, groups[key].cost))
+            for near, some in _requests(work, opened.near):
+                inputs = [n for n, _ in groupby(n for n, _, _ in some)]
+                keys = [[key for _, key, _ in of_input] for _, of_input in groupby(some, key=itemgetter(0))]
+                self._ask(_Request(opened, inputs, keys), near)
+
+    def _is_to_be_analysed(self, key: bytes, opened: _Open) -> bool:
+        """Return True if a piece is the first with a key, and let it wait for the results otherwise, too."""
+        if key in self._failed:
+            return False
+        opened.waits_for.add(key)
+        waiting = self._owners.setdefault(key, [])
+        waiting.append(opened)
+        return len(waiting) == 1
 
     def _outcomes(self, opened: _Open) -> Iterator[tuple[InputRead, Results]]:
         """Yield the inputs of a piece with their results."""

@@ -32,10 +32,12 @@ class Read(msgspec.Struct, tag=True):
 
 
 class Analyse(msgspec.Struct, tag=True):
-    """A request to analyse groups of kernels of an input."""
+    """A request to analyse groups of kernels."""
 
-    input: bytes
-    keys: list[bytes]
+    inputs: list[bytes]
+    """The inputs that have them, encoded."""
+    keys: list[list[bytes]]
+    """The keys of the groups of each input."""
     files: list[Stamp] = []
 
 

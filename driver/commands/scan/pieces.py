@@ -16,25 +16,30 @@ from incc.fleet.flow import Piece
 from incc.fleet.messages import Stamp, decoded, encoded
 from incc.frontends.objects.parts import PART
 
-_MOST_INPUTS = 64
-"""Inputs of a piece: what a process does before it can do something else."""
+_LEAST, _MOST = PART // 4, 4 * PART
+"""What a piece costs, in bytes of objects: from the first pieces, so that a small scan has enough for all processes,
+to the later ones of a large scan, which has a thousand tiny objects in one."""
 
-_OF_BLOCK = PART // 16
-_OF_SOURCE = PART
-"""The cost of a block of machine code, and of any text, in bytes of an object."""
+_OF_ALL = 16
+"""A piece costs at most this part of what came before it, between these two."""
+
+_OF_INPUT = 1 << 10
+_OF_BLOCK = PART // 64
+_OF_SOURCE = PART // 4
+"""What any input costs more than its bytes, and what a block of machine code and a text cost."""
 
 _LENGTH = 8
 _pieces = msgspec.msgpack.Decoder(Piece)
 
 
 def pieces(inputs: Iterable[Input]) -> Iterator[Piece]:
-    """Yield pieces that each cost about as much as a part of a large file."""
-    piece, cost, stamps = Piece([], [], []), 0, dict[str, Stamp]()
+    """Yield pieces of about equal costs: parts of large files, or many small files."""
+    piece, cost, before, stamps = Piece([], [], []), 0, 0, dict[str, Stamp]()
     for source in inputs:
         more = _cost(source)
-        if piece.inputs and (cost + more > PART or len(piece.inputs) >= _MOST_INPUTS):
+        if piece.inputs and cost + more > min(max(_LEAST, before // _OF_ALL), _MOST):
             yield msgspec.structs.replace(piece, files=list(stamps.values()))
-            piece, cost, stamps = Piece([], [], []), 0, {}
+            piece, cost, before, stamps = Piece([], [], []), 0, before + cost, {}
         piece.names.append(name_of(source))
         piece.inputs.append(encoded(source))
         stamps |= {stamp.path: stamp for stamp in _stamps(source)}
@@ -45,7 +50,7 @@ def pieces(inputs: Iterable[Input]) -> Iterator[Piece]:
 
 def _cost(source: Input) -> int:
     if isinstance(source, CodeFile):
-        return min(PART, source.size()) + PART // _MOST_INPUTS
+        return _OF_INPUT + (_MOST if source.part else source.size())
     if isinstance(source, UnreadableInput):
         return 0
     return _OF_BLOCK if isinstance(source, HexBlock) else _OF_SOURCE

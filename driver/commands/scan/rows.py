@@ -54,8 +54,8 @@ from incc.support.errors import AnalysisError
 from incc.support.workers import problem_of
 from incc.views.json import render
 
-KEPT = 4
-"""The inputs whose code a process keeps between reading and analysing them. Each takes some 30 MB."""
+KEPT = 2500
+"""The kernels that a process keeps between reading and analysing them, but for the last input. They take 100 MB."""
 
 _inputs: msgspec.msgpack.Decoder[Input] = msgspec.msgpack.Decoder(Input)
 
@@ -118,8 +118,7 @@ class RowWorker:
         try:
             if isinstance(source, CodeFile) and not self._scan.measure:
                 self._kept[data] = self._read_code(at_hand(source, moved), read, outcome)
-                while len(self._kept) > KEPT:
-                    self._kept.popitem(last=False)
+                self._forget()
             else:
                 for results in self.worker.analyses(source, outcome):
                     self._add_unit(source, results, read)
@@ -130,6 +129,13 @@ class RowWorker:
         except Exception as error:  # costs only this input
             outcome.add_failure(source, problem_of(error))
         return read
+
+    def _forget(self) -> None:
+        """Keep the last inputs only."""
+        kernels = sum(len(code.kernels) for groups in self._kept.values() for code in groups.values())
+        while kernels > KEPT and len(self._kept) > 1:
+            _, forgotten = self._kept.popitem(last=False)
+            kernels -= sum(len(code.kernels) for code in forgotten.values())
 
     # --- objects, whose groups are shared -----------------------------------------------------------------------------
 
@@ -159,18 +165,20 @@ class RowWorker:
         return found
 
     def _analyse(self, asked: Analyse, moved: Mapping[str, str]) -> AnalyseAnswer:
-        if asked.input not in self._kept:
-            self._read(asked.input, moved)
-        source = decoded(asked.input, _inputs)
-        assert isinstance(source, CodeFile)
         answer = AnalyseAnswer([])
         reports: list[tuple[str, str, bytes]] = []
-        for key in asked.keys:
-            try:
-                results = self.worker.on_each_core(unit_of(source), self._kept[asked.input][key])
-                answer.groups.append(_analysed(key, report_of(results), reports))
-            except AnalysisError as error:
-                answer.problems.append(str(error))
+        for data, keys in zip(asked.inputs, asked.keys, strict=True):
+            if data not in self._kept:
+                self._read(data, moved)
+            source = decoded(data, _inputs)
+            assert isinstance(source, CodeFile)
+            for key in keys:
+                try:
+                    results = self.worker.on_each_core(unit_of(source), self._kept[data][key])
+                except AnalysisError as error:
+                    answer.problems.append(str(error))
+                else:
+                    answer.groups.append(_analysed(key, report_of(results), reports))
         answer.reports = self._packed(reports)
         return answer
 
