@@ -6,6 +6,7 @@ import io
 import os
 import stat
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, BinaryIO
 
 import msgspec
@@ -31,6 +32,8 @@ class ReadSettings(msgspec.Struct, frozen=True):
     """Includes stale reports."""
     complete: Callable[[t.AnalysisReport], t.AnalysisReport] = lambda report: report
     """Completes the kernels of reports that cannot be read twice."""
+    dataset: Callable[[str, Callable[[t.UnitReport], None]], list[str] | None] = lambda folder, take: None
+    """Passes the units of a dataset to a function and returns notes on it; returns None for another folder."""
     complete_all: bool = False
     """Completes the kernels of all reports."""
 
@@ -136,7 +139,12 @@ class _Reader:
         except (OSError, ValueError) as error:  # the path has a NUL byte
             raise InputError(f"{printable(name)}: {reason(error)}") from None
         if stat.S_ISDIR(mode):
-            self._folder(name)
+            notes = self.wanted.dataset(name, partial(self._take_part, name))
+            if notes is None:
+                self._folder(name)
+            else:
+                self.reports += 1
+                self.notes.update(dict.fromkeys(notes))
         elif stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(("/dev/fd/", "/proc/self/fd/"))):
             self._file(name, name)
         else:
@@ -246,6 +254,13 @@ class _Reader:
                 del self.units[key]  # the later one takes the place where it was written
         self.units[key] = replace(unit, kernels=[], code=""), report
         self.seen[key] = self._kernels(unit, report)
+
+    def _take_part(self, folder: str, unit: t.UnitReport) -> None:
+        """Take some kernels of a unit of a dataset."""
+        report = f"{folder}\0"
+        key = folder, unit.source, unit.assembly_file, unit.model.name
+        self.units.setdefault(key, (replace(unit, kernels=[]), report))
+        self.seen.setdefault(key, []).extend(self._kernels(unit, report))
 
     def _alike(self, key: Any, kernels: list[t.KernelReport]) -> bool:
         """Return True if a unit has a kernel with the name of one of these."""

@@ -115,7 +115,7 @@ def read_report(text: bytes, where: str, line: int = 1) -> t.AnalysisReport:
         raise InputError(malformed(text, where, line, error)) from None
     if report.schema_version != SCHEMA_VERSION:
         raise unsupported(report.schema_version, place)
-    _check_consistency(report, place)
+    check_consistency(report, place)
     return report
 
 
@@ -178,7 +178,7 @@ def unsupported(version: object, place: str) -> InputError:
     )
 
 
-def _check_consistency(report: t.AnalysisReport, place: str) -> None:
+def check_consistency(report: t.AnalysisReport, place: str) -> None:
     """Refuse figures that are not one for each resource, and numbers of instructions that a kernel lacks.
 
     Views iterate over figures and resources together, and look up instructions by their numbers.

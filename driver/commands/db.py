@@ -22,6 +22,7 @@ from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option
 from incc.driver.cli.parsers import run
 from incc.driver.completion import completed
+from incc.driver.datasets import is_dataset, opened_dataset
 from incc.driver.deliver import write_rendered
 from incc.driver.messages import run_command, say
 from incc.history.reports import PackedUnit, files_of, packed, read_reports, report_in
@@ -51,7 +52,7 @@ _say = partial(say, "incc-db")
 def _add(options: argparse.Namespace) -> int:
 
     name, date, branch = _commit_to_add(options)
-    files = files_of(options.reports)
+    files = [file for name in options.reports for file in ([name] if is_dataset(name) else files_of([name]))]
     if any(os.path.realpath(file) == os.path.realpath(options.db) for file in files):
         raise UsageError(f"{options.db}: the database is also a report to add; use incc-db merge to copy databases")
     refused: list[str] = []
@@ -83,6 +84,9 @@ def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUn
 
     for file in files:
         try:
+            if is_dataset(file):
+                yield from ((file, unit) for unit in _units_of_dataset(file))
+                continue
             for line, text in read_reports(file):
                 try:
                     if is_run(text):
@@ -98,6 +102,15 @@ def _units(files: list[str], refused: list[str]) -> Iterator[tuple[str, PackedUn
                     yield file, unit
         except InputError as error:
             refuse(error)
+
+
+def _units_of_dataset(folder: str) -> Iterator[PackedUnit]:
+    """Yield the units of a dataset. Raises InputError."""
+    with opened_dataset(folder) as dataset:
+        for note in dataset.notes:
+            _say(f"note: {note}")
+        for unit in dataset.units():
+            yield from packed(dataset.report([unit]))
 
 
 def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:

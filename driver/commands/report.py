@@ -17,6 +17,7 @@ from incc.driver.cli.kinds import MCA, Option, check_targets, condition
 from incc.driver.cli.parsers import run
 from incc.driver.completion import Completer
 from incc.driver.cores import named_cores
+from incc.driver.datasets import is_dataset, opened_dataset
 from incc.driver.deliver import deliver, deliver_beside, unmet, write_rendered
 from incc.driver.messages import fail, offenders, run_command, say
 from incc.driver.rooflines import ReportedModels
@@ -29,9 +30,11 @@ from incc.ranking.hot.runs import told_of_run
 from incc.ranking.kernels import Seen
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
+from incc.report import types as t
 from incc.report.documents import InputError
 from incc.report.parts.roofline import ceilings_report
 from incc.report.runs import RunReport
+from incc.report.where import NAMES
 from incc.report.wording import counted
 from incc.support.errors import AnalysisError
 from incc.support.workers import cpus
@@ -330,7 +333,14 @@ def _ranking(options: argparse.Namespace, request: Asked, ran: RunReport | None)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
     completer = Completer(names, bool(profiles))
-    wanted = ReadSettings(names, bool(profiles), options.stale, completer.whole, _needs_all(options, names))
+    wanted = ReadSettings(
+        names=names,
+        code=bool(profiles),
+        stale=options.stale,
+        complete=completer.whole,
+        complete_all=_needs_all(options, names),
+        dataset=partial(_read_dataset, request if not profiles else Asked()),
+    )
     build = read_build(options.inputs, wanted)
     if options.prune:
         removed = 0
@@ -348,6 +358,20 @@ def _ranking(options: argparse.Namespace, request: Asked, ran: RunReport | None)
     for problem in (*completer.problems, *models.problems):
         _say(f"warning: {problem}")
     return ranking
+
+
+def _read_dataset(request: Asked, folder: str, take: Callable[[t.UnitReport], None]) -> list[str] | None:
+    """Pass the kernels of a dataset that a ranking without profiles needs to `take`; return notes on it.
+
+    Returns None for another folder. Raises InputError.
+    """
+    if not is_dataset(folder):
+        return None
+    where = request.where if request.where and request.where.names <= NAMES.keys() else None
+    with opened_dataset(folder) as dataset:
+        for unit in dataset.units(where, request.mcpu, request.functions):
+            take(unit)
+        return dataset.notes
 
 
 def _ceilings(kernels: Sequence[Seen], models: ReportedModels, ghz: float) -> dict[str, r.CoreCeilings]:

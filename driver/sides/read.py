@@ -16,6 +16,7 @@ from incc.comparison.side import NOT_COUNTED, ComparedBuild, SideKernel, entries
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.completion import completed
 from incc.driver.cores import named_cores
+from incc.driver.datasets import is_dataset, opened_dataset
 from incc.driver.settings import CoreSettings, Scope, Settings
 from incc.driver.sides.analyse import CODE, Analysed, CodePiece, analyse, object_pieces
 from incc.driver.sides.labels import distinct, labels
@@ -260,6 +261,8 @@ class Collected:
         self.entries: list[SideKernel] = []
         self.notes: dict[str, None] = {}
         self.left_out = 0
+        self.in_parts = False
+        """Objects may be in several units."""
         self.pieces: list[CodePiece] = []
         """The code that is still to be analysed."""
         self.variant: c.SideVariant | None = None
@@ -292,9 +295,12 @@ class Collected:
 
     def _number_parts(self) -> None:
         """Give kernels of different parts of an object ids of their own."""
-        of_object: dict[str, list[t.KernelReport]] = {}
-        for entry in self.entries if any(piece.part is not None for piece in self.pieces) else ():
-            of_object.setdefault(entry.unit.assembly_file, []).append(entry.kernel)
+        of_object: dict[tuple[str, str, str], list[t.KernelReport]] = {}
+        in_parts = self.in_parts or any(piece.part is not None for piece in self.pieces)
+        for entry in self.entries if in_parts else ():
+            unit = entry.unit
+            key = unit.source, unit.assembly_file, unit.model.name
+            of_object.setdefault(key, []).append(entry.kernel)
         for kernels in of_object.values():
             for kernel, name in zip(kernels, distinct([kernel.kernel_id for kernel in kernels]), strict=True):
                 kernel.kernel_id = name
@@ -389,7 +395,24 @@ _GONE: Any = object()
 # --- folders ----------------------------------------------------------------------------------------------------------
 
 
+def _of_dataset(name: str, settings: Settings) -> list[tuple[str, Collected]]:
+    """Read the kernels of a scan, those of the requested functions and cores."""
+    from incc.driver.pipeline import choose_model
+
+    collected = Collected(name)
+    with opened_dataset(name) as dataset:
+        requested = [choose_model(core, "", settings.core.model_path) for core in named_cores(settings.core.mcpu)]
+        cores = {choice.model.name for choice in requested} & set(dataset.cores)
+        for unit in dataset.units(cores=cores, functions=settings.scope.functions):
+            collected.add(unit)
+        collected.notes.update(dict.fromkeys(dataset.notes))
+    collected.in_parts = True
+    return [("", collected)]
+
+
 def _of_folder(name: str, settings: Settings) -> list[tuple[str, Collected]]:
+    if is_dataset(name):
+        return _of_dataset(name, settings)
     files = list(_files(name))
     collected = Collected(name)
     others: list[str] = []

@@ -49,6 +49,9 @@ BATCH = 1 << 20
 MOST = 1 << 30
 """The largest size of an unpacked batch, in bytes: none is as large, but a damaged file may claim more."""
 
+_MOST_UNPACKED = 16
+"""Batches that are kept unpacked."""
+
 _VALUES_PER_QUERY = 500
 """The number of values in a query: SQLite allows at least 999."""
 
@@ -130,13 +133,12 @@ class Store:
         """Open or make a file; "" for a temporary one. Raises DatasetError for another file."""
         self.path = path
         self._waiting: list[_Batch] = []
+        self._unpacked: dict[int, dict[str, dict[str, bytes]]] = {}
+        """The reports of the batches that were read last."""
         with self._problems():
             if read_only and not os.path.isfile(path):
                 raise DatasetError(f"{path}: no such file")
-            mode = "ro" if read_only else "rwc"
-            # A URI can express names with arbitrary bytes.
-            name = f"file:{quote(os.path.abspath(os.fsencode(path)))}?mode={mode}" if path else ""
-            self._connection = sqlite3.connect(name, uri=bool(path), isolation_level=None, timeout=10)
+            self._connection = _opened(path, read_only)
             try:
                 self._prepare(read_only)
             except BaseException:
@@ -209,21 +211,25 @@ class Store:
             "INSERT OR REPLACE INTO reports VALUES (?, ?)", [(_number(hash_), number) for hash_ in batch.hashes]
         )
 
-    def reports(self, hashes: Sequence[str], cores: Sequence[str] = ()) -> Iterator[StoredReport]:
-        """Yield the reports with one of the hashes on one of the cores (default: all); others have none.
+    def reports(self, hash_: str) -> dict[str, bytes]:
+        """Return the JSON of the reports of a kernel by core, in the order in which they were kept."""
+        if self._waiting:
+            self._write_batch()
+        row = self._row("SELECT batch FROM reports WHERE hash = ?", [_number(hash_)])
+        return self._unpacked_batch(row[0]).get(hash_, {}) if row else {}
 
-        They come in the order in which they were kept.
-        """
-        wanted = set(hashes)
-        with self._problems():
-            if self._waiting:
-                self._write_batch()
-            numbers = {n for (n,) in self._rows_of("SELECT batch FROM reports WHERE hash", [*map(_number, wanted)])}
-            for number in sorted(numbers):
-                size, data = self._row("SELECT size, data FROM batches WHERE id = ?", [number])
-                for report in _unpacked(size, data):
-                    if report.hash in wanted and (not cores or report.core in cores):
-                        yield report
+    def _unpacked_batch(self, number: int) -> dict[str, dict[str, bytes]]:
+        """Return the reports of a batch by hash and core. Neighbours in a scan are mostly in the same batch."""
+        if (found := self._unpacked.pop(number, None)) is None:
+            with self._problems():
+                row = self._connection.execute("SELECT size, data FROM batches WHERE id = ?", [number]).fetchone()
+                found = {}
+                for report in _unpacked(*(row or (0, b""))):
+                    found.setdefault(report.hash, {})[report.core] = report.text
+            while len(self._unpacked) >= _MOST_UNPACKED:
+                del self._unpacked[next(iter(self._unpacked))]
+        self._unpacked[number] = found
+        return found
 
     # --- the dataset --------------------------------------------------------------------------------------------------
 
@@ -304,6 +310,24 @@ _EXPLAINED = {
     sqlite3.SQLITE_BUSY: "another program has locked it",
     sqlite3.SQLITE_LOCKED: "another program has locked it",
 }
+
+
+def _opened(path: str, read_only: bool) -> sqlite3.Connection:
+    if not path:
+        return sqlite3.connect("", isolation_level=None)
+    # A URI can express names with arbitrary bytes.
+    name = f"file:{quote(os.path.abspath(os.fsencode(path)))}?mode="
+    if not read_only:
+        return sqlite3.connect(f"{name}rwc", uri=True, isolation_level=None, timeout=10)
+    connection = sqlite3.connect(f"{name}ro", uri=True, isolation_level=None, timeout=10)
+    try:
+        connection.execute("PRAGMA application_id").fetchall()
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+    except sqlite3.OperationalError:
+        # Even a reader writes a file that it shares with writers. Where it cannot, there are no writers either.
+        connection.close()
+        return sqlite3.connect(f"{name}ro&immutable=1", uri=True, isolation_level=None)
+    return connection
 
 
 def _number(hash_: str) -> int:

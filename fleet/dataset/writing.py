@@ -10,16 +10,25 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
 import msgspec
 
 from incc.fleet.dataset.columns import COLUMNS, INTEGERS
+from incc.fleet.dataset.layout import (
+    ABOUT,
+    FAILURES,
+    FORMAT,
+    KERNELS,
+    cores_in,
+    file_name,
+    folder_of,
+    is_dataset,
+    row_files,
+)
 from incc.fleet.dataset.store import DatasetError as DatasetError
 from incc.fleet.dataset.store import Store
 from incc.report import columnar
@@ -27,13 +36,7 @@ from incc.report.documents import printable
 from incc.report.where import NUMBER, TEXT, TRUTH, Name, Value
 from incc.support.files import no_file_name
 
-ABOUT, KERNELS, FAILURES = "_about.json", "_kernels.sqlite", "_failures.parquet"
-"""Files next to the rows. Programs that read all Parquet files of a folder skip names that begin with "_"."""
-
 _LOCK, _NEW = "_lock", "_new"
-
-FORMAT = 1
-"""The version of a dataset's layout."""
 
 SMALL = 5000
 """Rows of a core below which its last file is written again together with the next rows."""
@@ -57,7 +60,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
     incc_version: str
     cores: list[tuple[str, str]]
-    """The name of each core, and the version of its model."""
+    """The name of each core, and the version of its model; none if the core depends on the input."""
     settings: dict[str, Any]
     """Settings that results depend on, as JSON has them."""
     inputs: list[str]
@@ -75,6 +78,8 @@ class DatasetWriter:
     pieces: int
     """The pieces of input whose rows are committed."""
     rows: int
+    """The number of the next row."""
+    kernels: int
     """The number of kernels, with those that are not committed yet."""
     state: bytes
     """The bytes that the last commit was given to remember."""
@@ -86,12 +91,13 @@ class DatasetWriter:
         self.store = store
         self.pieces = int(store.fact("pieces") or 0)
         self.rows = int(store.fact("rows") or 0)
+        self.kernels = int(store.fact("kernels") or 0)
         self.state = store.fact("state")
         self.complete = bool(store.fact("complete"))
         self._lock = lock
         self._schema = columnar.schema_of(COLUMNS, INTEGERS)
-        self._given: dict[str, list[Sequence[Value]]] = {core: [] for core, _ in about.cores}
-        self._batches: dict[str, list[Any]] = {core: [] for core, _ in about.cores}
+        self._given: dict[str, list[Sequence[Value]]] = {}
+        self._batches: dict[str, list[Any]] = {}
         self._last: dict[str, tuple[int, int]] = {}
         """The number of each core's last file, and its rows."""
         self._failures = len(store.failures())
@@ -163,12 +169,14 @@ class DatasetWriter:
 
     def add(self, core: str, rows: Sequence[Sequence[Value]]) -> None:
         """Add kernels on a core: for each the values of COLUMNS, with numbers of rows that only go up."""
-        given = self._given[core]
+        given = self._given.setdefault(core, [])
         given.extend(rows)
-        if rows:
-            self.rows = max(self.rows, int(rows[-1][0] or 0) + 1)
+        for row in rows:
+            if (number := int(row[0] or 0)) >= self.rows:
+                self.rows = number + 1
+                self.kernels += 1
         if len(given) >= _BATCH:
-            self._batches[core].append(columnar.batch_of(given, self._schema))
+            self._batches.setdefault(core, []).append(columnar.batch_of(given, self._schema))
             given.clear()
 
     def add_failure(self, input: str, reason: str, quarantined: bool) -> None:
@@ -185,12 +193,14 @@ class DatasetWriter:
         """
         for core, given in self._given.items():
             if given:
-                self._batches[core].append(columnar.batch_of(given, self._schema))
+                self._batches.setdefault(core, []).append(columnar.batch_of(given, self._schema))
                 given.clear()
-            if self._batches[core]:
-                self._write_rows(core, self._batches[core])
-                self._batches[core].clear()
-        facts = {"pieces": b"%d" % pieces, "rows": b"%d" % self.rows, "state": state}
+        for core, batches in self._batches.items():
+            if batches:
+                self._write_rows(core, batches)
+                batches.clear()
+        numbers = {"pieces": pieces, "rows": self.rows, "kernels": self.kernels}
+        facts = {name: b"%d" % number for name, number in numbers.items()} | {"state": state}
         self.store.set_facts(facts)
         self.store.commit()
         self.pieces, self.state = pieces, state
@@ -219,14 +229,14 @@ class DatasetWriter:
         arrow, _ = columnar.parquet()
         table = arrow.Table.from_batches(batches, self._schema)
         number, before = self._last.get(core, (0, SMALL))
-        folder = _folder_of(self.folder, core)
+        folder = folder_of(self.folder, core)
         if before < SMALL:
-            last = _read(os.path.join(folder, _file_name(number)))
+            last = _read(os.path.join(folder, file_name(number)))
             table = arrow.concat_tables([last.cast(self._schema), table])
         else:
             number += 1
         os.makedirs(folder, exist_ok=True)
-        self._replace(os.path.join(folder, _file_name(number)), table)
+        self._replace(os.path.join(folder, file_name(number)), table)
         self._last[core] = (number, len(table))
 
     def _replace(self, path: str, table: Any) -> None:
@@ -255,7 +265,7 @@ class DatasetWriter:
     def _remove_uncommitted(self) -> None:
         """Remove what a process has written after its last commit; find the last file of each core."""
         _unlink(os.path.join(self.folder, _NEW))
-        for core, _ in self.about.cores:
+        for core in cores_in(self.folder):
             for path, number in reversed(row_files(self.folder, core)):
                 rows = _read(path, ["row"])["row"].to_pylist()
                 kept = bisect_left(rows, self.rows)
@@ -281,37 +291,14 @@ class DatasetWriter:
                 "format": FORMAT,
                 **json.loads(_encoded(self.about)),
                 "complete": self.complete,
-                "kernels": self.rows,
+                "rows": self.rows,
+                "kernels": self.kernels,
                 "failures": self._failures,
             },
             indent=2,
         )
         with self._replacement(os.path.join(self.folder, ABOUT)) as file:
             file.write(text.encode() + b"\n")
-
-
-def is_dataset(folder: str) -> bool:
-    """Return True for a folder with a dataset, which may be incomplete."""
-    return os.path.isfile(os.path.join(folder, ABOUT))
-
-
-def row_files(folder: str, core: str) -> list[tuple[str, int]]:
-    """Return path and number of a core's files of rows, in their order."""
-    place = _folder_of(folder, core)
-    names = os.listdir(place) if os.path.isdir(place) else []
-    numbers = sorted(int(match[1]) for name in names if (match := _ROWS.fullmatch(name)))
-    return [(os.path.join(place, _file_name(number)), number) for number in numbers]
-
-
-_ROWS = re.compile(r"rows-([0-9]{6,9})\.parquet")
-
-
-def _file_name(number: int) -> str:
-    return f"rows-{number:06}.parquet"
-
-
-def _folder_of(folder: str, core: str) -> str:
-    return os.path.join(folder, f"core={quote(core.encode('utf-8', 'surrogateescape'), safe='')}")
 
 
 def _read(path: str, columns: list[str] | None = None) -> Any:

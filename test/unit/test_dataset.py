@@ -21,7 +21,7 @@ pytest.importorskip("pyarrow", reason="no pyarrow")
 import pyarrow.dataset as pd
 import pyarrow.parquet as pq
 
-from incc.fleet.dataset import writing
+from incc.fleet.dataset import layout, writing
 from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
 from incc.fleet.dataset.store import BATCH, Store, hash_of, pack
 from incc.fleet.dataset.writing import About, DatasetError, DatasetWriter
@@ -45,7 +45,7 @@ def row(number: int, core: str = "skylake", **given: Any) -> list[Any]:
 
 def rows_in(folder: Path) -> list[tuple[str, int]]:
     """The cores and numbers of the rows, as another program reads them."""
-    files = [path for core, _ in ABOUT.cores for path, _ in writing.row_files(str(folder), core)]
+    files = [path for core, _ in ABOUT.cores for path, _ in layout.row_files(str(folder), core)]
     if not files:
         return []
     table = pd.dataset(folder, format="parquet", partitioning="hive").to_table()
@@ -130,10 +130,8 @@ def test_store_returns_what_it_keeps(groups: list[list[bytes]], asked: list[byte
         if n % 2:
             store.commit()
     assert store.values(asked) == {key: kept[key] for key in asked if key in kept}
-    hashes = [hash_of(key, 1) for key in asked]
-    assert {(r.hash, r.core): r.text for r in store.reports(hashes, ["b"])} == {
-        k: v for k, v in reports.items() if k[0] in hashes and k[1] == "b"
-    }
+    for hash_ in (hash_of(key, 1) for key in asked):
+        assert store.reports(hash_) == {core: reports[hash_, core] for core in "ab" if (hash_, core) in reports}
     store.close()
 
 
@@ -168,10 +166,10 @@ def test_store_refuses_other_files_and_damaged_ones(tmp_path: Path) -> None:
     store.commit()
     store._connection.execute("UPDATE batches SET data = x'00'")
     with pytest.raises(DatasetError, match="damaged"):
-        list(store.reports([hash_of(key, 0)]))
+        store.reports(hash_of(key, 0))
     store._connection.execute("UPDATE batches SET size = 1 << 50")
     with pytest.raises(DatasetError, match="damaged"):
-        list(store.reports([hash_of(key, 0)]))
+        store.reports(hash_of(key, 0))
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -301,7 +299,7 @@ def test_a_killed_process_loses_nothing_that_was_committed(
         try:
             writer = DatasetWriter.resume(str(folder), ABOUT)
         except DatasetError:
-            assert not writing.is_dataset(str(folder))
+            assert not layout.is_dataset(str(folder))
             writer = DatasetWriter.create(str(folder), ABOUT)
         pieces = writer.pieces
         assert rows_in(folder) == committed(3 * pieces)

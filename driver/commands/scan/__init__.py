@@ -22,14 +22,18 @@ from incc.driver.commands.scan.output import Output, messages_of, say_scan, summ
 from incc.driver.commands.scan.pieces import PieceList
 from incc.driver.commands.scan.request import encoded_scan, requested_scan, responding
 from incc.driver.commands.scan.table import Table
+from incc.driver.cores import named_cores
+from incc.driver.datasets import opened_dataset
 from incc.driver.messages import fail, run_command
+from incc.driver.pipeline import choose_model
 from incc.fleet.dataset.store import Store
 from incc.fleet.engines import Engine, Limits, LocalEngine
 from incc.fleet.flow import Flow
 from incc.fleet.messages import decoded
+from incc.report.documents import InputError
 from incc.report.where import Condition
 from incc.support.errors import AnalysisError
-from incc.support.files import replacement
+from incc.support.files import replacement, write_output
 from incc.support.progress import progress_shown
 from incc.support.signals import interruptible
 from incc.support.version import __version__
@@ -56,6 +60,8 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
         options.format = {"table": "text", "json": "reports"}.get(former, former)
     elif former:
         options.output = former
+    if options.show:
+        return _show(options)
     scan = requested_scan(options)
     if options.resume and not scan.dataset:
         raise UsageError("--resume requires -o FOLDER")
@@ -76,6 +82,20 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
     return 0 if _scan(scan, inputs, options, words, note, sys.stdout) else 1
+
+
+def _show(options: argparse.Namespace) -> int:
+    """Print kernels of a dataset as lines of JSON."""
+    if len(options.files) != 1 or options.output:
+        raise UsageError("--show requires the folder of a dataset, and prints to standard output")
+    cores = {choose_model(name, "", options.model_path).model.name for name in named_cores(options.mcpu)}
+    try:
+        with opened_dataset(options.files[0]) as dataset:
+            for line in dataset.show(options.show, cores):
+                write_output(line + b"\n")
+    except InputError as error:
+        return fail("incc-scan", str(error), UsageError.status)
+    return 0
 
 
 def _inputs(options: argparse.Namespace) -> tuple[Iterable[Input], str]:
