@@ -7,6 +7,7 @@ and 23. Without indentation the library takes 0.9 ms.
 
 from __future__ import annotations
 
+import re
 from json.encoder import JSONEncoder, encode_basestring
 from typing import Any
 
@@ -14,6 +15,9 @@ import msgspec
 
 # Lists and objects that fit are written in one line: a row of port pressures reads as a row.
 LINE = 120
+
+# JSON's encoders escape those below a blank.
+_CONTROLS = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 _flat = JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _compact = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -24,10 +28,15 @@ def render(report: msgspec.Struct | dict[str, Any], compact: bool = False) -> st
 
     Lists and objects of plain values are in one line if they fit. `compact`: all in one line without blanks.
     """
-    if compact:
-        return _compact(msgspec.to_builtins(report)) + "\n"
     document = msgspec.to_builtins(report)
-    return (_rows(document) if "rows" in document else _indented(document, 0)) + "\n"
+    if compact:
+        return without_controls(_compact(document)) + "\n"
+    return without_controls(_rows(document) if "rows" in document else _indented(document, 0)) + "\n"
+
+
+def without_controls(text: str) -> str:
+    """Return JSON in which characters that control a terminal or the direction of text are escaped."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _rows(document: dict[str, Any]) -> str:

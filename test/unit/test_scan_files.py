@@ -161,14 +161,15 @@ def test_the_same_code_counts_once_in_a_folder(
 def test_names_with_any_bytes(
     tmp_path: pathlib.Path, objects: pathlib.Path, capfdbinary: pytest.CaptureFixture[bytes], output: str
 ) -> None:
-    name = os.fsdecode(os.fsencode(tmp_path) + b"/a\nb\x1b[31m\xff.o")
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/a\nb\x1b[31m\xff\xc2\x9b2J\xe2\x80\xae.o")
     shutil.copy(objects / "one.o", name)
     with open(name + ".bad.o", "wb") as file:
         file.write(b"\x7fELF and no more")
     assert scan.main(["-mcpu=skylake", f"--format={output}", str(tmp_path)]) == 1
     result = capfdbinary.readouterr()
     assert result.out.count(b"one") >= 1
-    assert b"\x1b" not in result.out + result.err
+    for control in (b"\x1b", "\x9b".encode(), "\u202e".encode()):
+        assert control not in result.out + result.err
     assert result.err.startswith(b"incc-scan: error: ")
     assert result.err.count(b"\n") == 1
     assert b"a\\nb\\x1b[31m" in result.err
@@ -286,7 +287,11 @@ def test_entries_that_are_no_commands(tmp_path: pathlib.Path, entry: object, pro
     ],
 )
 def test_commands_that_may_run_other_programs_are_refused(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], reason: str
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    reason: str,
 ) -> None:
     path = tmp_path / "bin"
     path.mkdir()
@@ -300,6 +305,9 @@ def test_commands_that_may_run_other_programs_are_refused(
     (command,) = read_project(str(tmp_path), []).commands
     assert command.problem.partition(";")[0] == reason.format(here=tmp_path)
     assert not read_project(str(tmp_path), [], trust=True).commands[0].problem
+    if reason:
+        assert scan.main([f"{tmp_path}/compile_commands.json"]) == 1
+        assert reason.format(here=tmp_path) in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "{}", "5", "[", "[" * 100_000, "\udcff"])

@@ -15,6 +15,7 @@ from incc.fleet.flow import Results
 from incc.fleet.messages import InputRead, OnCore, Placed
 from incc.report.where import Value
 from incc.support.version import __version__
+from incc.views.json import without_controls
 
 if TYPE_CHECKING:
     from incc.fleet.dataset.writing import DatasetWriter
@@ -126,7 +127,7 @@ def _line(row: dict[str, Any]) -> str:
     """Return a row as a line of JSON, with whole numbers as such."""
     plain = {n: int(v) if isinstance(v, float) and v.is_integer() else v for n, v in row.items()}
     try:
-        return msgspec.json.encode(plain).decode() + "\n"
+        return without_controls(msgspec.json.encode(plain).decode()) + "\n"
     except UnicodeEncodeError:
         cleaned = {name: without_surrogates(v) if isinstance(v, str) else v for name, v in plain.items()}
-        return msgspec.json.encode(cleaned).decode() + "\n"
+        return without_controls(msgspec.json.encode(cleaned).decode()) + "\n"
