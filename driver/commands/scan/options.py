@@ -22,8 +22,8 @@ COMMAND = Command(
             Option(
                 "[FILE…]",
                 "operand",
-                "input files, or folders to search for objects, libraries and programs (default: -, standard input); "
-                "with -p: the sources to analyse (default: all)",
+                "input files, or folders and archives to search for objects, libraries and programs (default: -, "
+                "standard input); a compile_commands.json as with -p; with -p: the sources to analyse (default: all)",
                 into="files",
             ),
             Option(

@@ -17,6 +17,7 @@ from incc.driver.cores import cores_of, named_cores
 from incc.driver.pipeline import choose_model
 from incc.driver.settings import REPORTED, Settings
 from incc.fleet.engines import Respond
+from incc.frontends.gcc_wrapper.compile_commands import NAME
 from incc.frontends.isa import isa, names
 from incc.models.loading import list_models, load
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 def requested_scan(options: argparse.Namespace) -> Scan:
     """Return the settings of the command line. Raises UsageError, and AnalysisError for an unknown core."""
+    _name_project(options)
     in_project = options.project is not None
     if options.measure and options.jobs > 1:
         raise UsageError("--measure and -j cannot be combined: kernels are measured one at a time")
@@ -65,6 +67,15 @@ def requested_scan(options: argparse.Namespace) -> Scan:
         reports=options.reports or "",
         requested=bool(options.files),
     )
+
+
+def _name_project(options: argparse.Namespace) -> None:
+    """Read a compile_commands.json as -p does. Raises UsageError if it is one of several inputs."""
+    if options.project is not None or NAME not in map(os.path.basename, options.files):
+        return
+    if len(options.files) > 1:
+        raise UsageError(f"{NAME} cannot be combined with other inputs; -p {NAME} analyses some of its sources")
+    options.project, options.files = options.files[0], []
 
 
 def names_dataset(options: argparse.Namespace) -> bool:
