@@ -211,7 +211,7 @@ def _zip(stream: Stream) -> Iterator[Entry]:
         opened = zipfile.ZipFile(file)
     for info in opened.infolist():
         mode = info.external_attr >> 16
-        if info.is_dir() or (info.create_system == 3 and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
+        if info.filename.endswith("/") or (info.create_system == 3 and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
             continue
         name = _plain(info.filename)
         if info.flag_bits & _ENCRYPTED:

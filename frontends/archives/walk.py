@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from incc.frontends.archives.formats import archive_kind, entries
 from incc.frontends.archives.streams import (
@@ -113,7 +113,8 @@ class Walk:
                 here = (*address, number)
                 if here < self.target[: len(here)]:
                     continue
-                name = f"{inside}({entry.name})" if inside else entry.name
+                name = entry.name or f"#{number}"
+                name = f"{inside}({name})" if inside else name
                 try:
                     opened = unpacked(entry.open())
                 except OSError as error:
@@ -146,16 +147,22 @@ class _Reader:
         self._walk: Walk | None = None
         self._kept: tuple[tuple[object, ...], Address, bytes] | None = None
 
-    def keep(self, walk: Walk, address: Address, data: bytes) -> None:
-        """Keep a member that was read in another walk."""
-        self._kept = (walk.key[1:], address, data)
+    def read(self, path: str, address: Address, forget: Callable[[], None]) -> bytes:
+        """Return a member. Members in order are read in one pass.
 
-    def read(self, path: str, address: Address) -> bytes:
-        """Return a member. Members in order are read in one pass. Raises OSError."""
+        Args:
+            path: The archive.
+            address: The member's address in it.
+            forget: Called before another member than the last one is read, to give up what is kept of that one.
+
+        Raises:
+            OSError: The member cannot be read.
+        """
         key = (path, *_identity(os.stat(path)))
         if self._kept and self._kept[:2] == (key, address):
             return self._kept[2]
         self._kept = None
+        forget()
         walk = self._walk
         if walk is None or walk.key != (os.getpid(), *key) or not walk.target < address:
             if walk is not None:
@@ -170,5 +177,4 @@ class _Reader:
 
 
 _READER = _Reader()
-keep = _READER.keep
 read_member = _READER.read

@@ -94,6 +94,11 @@ def _kept(source: str | bytes, folder: str) -> Container:
     return with_cuts(read(source, folder))
 
 
+def forget() -> None:
+    """Give up what is kept of the last file."""
+    _kept.cache_clear()
+
+
 def _chosen(section: Section, part: Addresses) -> Section:
     if not section.executable:
         return section

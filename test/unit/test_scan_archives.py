@@ -15,13 +15,13 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import nullcontext
 
-import archive_fixtures as made
 import msgspec
 import pytest
-from archive_fixtures import COMPRESSIONS, FORMATS
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import archive_fixtures as made
+from archive_fixtures import COMPRESSIONS, FORMATS
 from incc.driver.commands import scan
 from incc.driver.commands.scan.inputs import CodeFile, UnreadableInput, read_inputs
 from incc.frontends.archives import streams, walk
@@ -160,14 +160,6 @@ def test_members_in_order_are_unpacked_once(tmp_path: pathlib.Path, monkeypatch:
     monkeypatch.setattr(walk, "Walk", Counted)
     assert [stored(file) for file in found[::3]] == [data for _, data in files[::3]]
     assert len(opened) == 1
-
-
-def test_a_member_is_kept_after_it_is_found(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "x").write_bytes(made.tar([("1.o", CODE[0]), ("2.o", CODE[1])]))
-    monkeypatch.setattr(walk._READER, "_walk", None)
-    read = read_inputs([str(tmp_path / "x")], "")
-    assert [stored(file)[4] for file in read if isinstance(file, CodeFile)] == [1, 2]
-    assert walk._READER._walk is None
 
 
 def test_a_changed_archive_is_noticed(tmp_path: pathlib.Path) -> None:
@@ -394,6 +386,11 @@ def test_names_that_lead_elsewhere_or_are_taken(tmp_path: pathlib.Path, kind: st
 def test_a_static_library_may_have_members_of_one_name(tmp_path: pathlib.Path) -> None:
     content = made.ar([("util.o", CODE[0]), ("util.o", CODE[1]), ("../x.o", CODE[2])])
     assert problems(tmp_path / "x.a", content) == ["x.a(util.o)", "x.a(util.o)", "x.a(../x.o)"]
+
+
+def test_a_zip_member_may_have_no_name(tmp_path: pathlib.Path) -> None:
+    content = made.zipped([("1.o", CODE[0])]).replace(b"1.o", b"\0.o")
+    assert problems(tmp_path / "x.zip", content) == ["x.zip(#0)"]
 
 
 def test_zip_members_that_cannot_be_read(tmp_path: pathlib.Path) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.sources import is_source
 from incc.frontends.archives.formats import is_debian
-from incc.frontends.archives.walk import Address, Walk, is_archive, keep, read_member
+from incc.frontends.archives.walk import Address, Walk, is_archive, read_member
 from incc.frontends.objects import parts
 from incc.frontends.objects.spans import Addresses
 from incc.support.files import no_file_name
@@ -76,7 +76,7 @@ class CodeFile(Struct, frozen=True, kw_only=True, tag=True):
 
         Members that are read in order are unpacked once.
         """
-        return self.path if self.member is None else read_member(self.path, self.member)
+        return self.path if self.member is None else read_member(self.path, self.member, parts.forget)
 
     def size(self) -> int:
         """Return the size in bytes, 0 if the file is gone."""
@@ -222,7 +222,6 @@ class _InputReader:
                     except OSError as error:
                         self.problems.append(f"{name}: {error.strerror}")
                         continue
-                    keep(walk, leaf.address, data)
                     yield (
                         CodeFile(name=name, path=path, member=leaf.address, inside=leaf.inside, length=len(data)),
                         data,

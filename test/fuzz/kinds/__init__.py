@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 
 from test.fuzz.kinds import (
+    archives,
     assembly,
     compilations,
     compiled,
@@ -32,6 +33,7 @@ KINDS: dict[str, Callable[[], st.SearchStrategy[Run]]] = {
     "coff": lambda: objects.runs("coff"),
     "macho": lambda: objects.runs("macho"),
     "archive": lambda: objects.runs("archive"),
+    "packages": archives.runs,
     "models": models.runs,
     "measurements": measurements.runs,
     "reports": reports.runs,
