@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from incc.frontends.asm.before import before_loops
-from incc.frontends.asm.entry import Blocks, Convention, Follower, entry_of, with_steps
+from incc.frontends.asm.entry import Blocks, Convention, Effects, Follower, entry_of, with_steps
 from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.asm.pace import Pace, pace
@@ -54,14 +55,14 @@ class Disassembler(Protocol):
     def scan(self, code: Code, start: int, end: int) -> None:
         """Add the instructions between two offsets of a section to its code, up to bytes that are none."""
 
-    def flow(self, branch: Any) -> Flow:
-        """Return how an entry of `Code.branches` transfers control."""
-
     def decode(self, code: Code, n: int) -> Instruction:
         """Return an instruction without a line, as it is in a kernel.
 
         A branch that the linker fills in may have any target.
         """
+
+    def effects(self, code: Code, lines: tuple[int, ...]) -> list[Effects]:
+        """Return the effects of the instructions of a block's lines, which need not be decoded in full for that."""
 
     def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:
         """Return the instructions of a kernel, once all are decoded."""
@@ -88,7 +89,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
     code = Code(section, of_isa)
     graphs = _graphs(code, JumpTables(code, container, of_isa.tables(code)))
     start, debug = section.debug_address, container.debug
-    listing = InstructionFacts([_Place(line, start + at, debug) for line, at in enumerate(code.offsets, 1)], code.notes)
+    listing = InstructionFacts(_Places(code, debug), code.notes)
     regions, left_out = innermost(graphs, listing)
     if section.chosen is not None:
         # Functions that others jump into belong to the graphs of these, but their loops to another part.
@@ -105,7 +106,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
         regions, lambda: graphs, listing.places, lambda n: False, None if paces else address, lambda: does_nothing
     )
     unit = min(64, section.alignment)
-    blocks = Blocks(code.statement, of_isa.convention)
+    blocks = Blocks(code.statement, of_isa.convention, partial(of_isa.effects, code))
     kernels = []
     for region, before in zip(regions, befores, strict=True):
         chosen = [code.instruction(line - 1) for line in region.lines]
@@ -237,8 +238,22 @@ def _goes_back(code: Code, last: Instruction, function_start: int, start: int) -
     return function_start <= int(last.target, 16) - code.section.address <= start
 
 
+class _Places(dict[int, "_Place"]):
+    """The places of instructions by their numbers, made as they are needed: only those of loops are."""
+
+    def __init__(self, code: Code, debug: DebugInformation | None) -> None:
+        super().__init__()
+        self._code = code
+        self._debug = debug
+
+    def __missing__(self, n: int) -> _Place:
+        code = self._code
+        place = self[n] = _Place(n + 1, code.section.debug_address + code.offsets[n], self._debug)
+        return place
+
+
 class _Place(msgspec.Struct, frozen=True):
-    """The place of an instruction, which is looked up when it is needed: only those of loops are."""
+    """The place of an instruction in the source, which is looked up when it is needed."""
 
     line: int
     address: int
@@ -285,8 +300,8 @@ class Code:
         self._cuts = sorted({*symbols.bounds, *cuts}) if cuts else symbols.bounds
         self.offsets: list[int] = []
         """The offset of each instruction in bytes, ascending."""
-        self.branches: dict[int, Any] = {}
-        """The instructions that transfer control, by number, as `Disassembler.flow` reads them."""
+        self.branches: dict[int, Flow] = {}
+        """The instructions that may transfer control, by number, in order."""
         self.addresses: dict[int, int] = {}
         """Addresses that instructions name relative to their own."""
         self._decoded: dict[int, Instruction] = {}
@@ -356,12 +371,10 @@ class Code:
         """Return the offset after an instruction."""
         return self.offsets[n] + self.instruction(n).length
 
-    def flow(self, n: int) -> Flow:
-        """Return how an instruction transfers control."""
-        return self.of_isa.flow(self.branches[n])
-
     def relocations(self, first: int, end: int) -> tuple[Relocation, ...]:
         """Return the fields between two offsets."""
+        if not self._relocated:
+            return ()
         low = bisect_left(self._relocated, first)
         return self.section.relocations[low : bisect_left(self._relocated, end, low)]
 
@@ -388,7 +401,7 @@ class Code:
 
     def callee(self, n: int) -> str | None:
         """Return the name or address that a call goes to, "" for an indirect call, None if it is no call."""
-        flow = self.flow(n)
+        flow = self.branches[n]
         if flow.kind != "call":
             return None
         if fields := self.relocations(self.offsets[n], self.offsets[n] + flow.length):
@@ -404,19 +417,18 @@ class Code:
 
     def jumps(self) -> Iterator[Jump]:
         """Yield the control transfers except calls that return, in order. Indirect jumps have no targets yet."""
-        for n in self.branches:
+        for n, flow in self.branches.items():
             callee = self.callee(n)
             if callee is not None:
                 if not returns(callee):
                     yield Jump(at=n, kind="stop", targets=())
-                continue
-            if kind := self.flow(n).kind:
+            elif flow.kind:
                 target = self.number_at(self._target_of(n))
-                yield Jump(at=n, kind=kind, targets=() if target < 0 else (target,))
+                yield Jump(at=n, kind=flow.kind, targets=() if target < 0 else (target,))
 
     def _target_of(self, n: int) -> int:
         """Return the offset that a direct jump goes to, -1 for none in this section, calls and other instructions."""
-        flow = self.flow(n)
+        flow = self.branches[n]
         if flow.kind not in ("conditional", "unconditional") or flow.target is None:
             return -1
         if fields := self.relocations(self.offsets[n], self.offsets[n] + flow.length):
@@ -459,7 +471,7 @@ def _symbols(section: Section) -> _Symbols:
 
 
 def _graphs(code: Code, tables: JumpTables) -> list[ControlFlow]:
-    """Return the control flow of all functions of a section."""
+    """Return the control flow of the functions of a section that have loops."""
     functions = [(code.names.get(code.start_of(start), ""), range(begin, end)) for start, begin, end in code.functions]
     begins = [numbers.start for _, numbers in functions]
     jumps: list[list[Jump]] = [[] for _ in functions]
@@ -486,9 +498,15 @@ def _graphs(code: Code, tables: JumpTables) -> list[ControlFlow]:
             resolved.append(Jump(at=jump.at, kind=jump.kind, targets=targets, calls=calls))
         routines.append(Routine(name=name, section=str(runs[number]), instructions=numbers, jumps=resolved))
     jumped_to = {n for routine in routines for jump in routine.jumps for n in jump.targets}
+    going_back = {
+        number
+        for number, routine in enumerate(routines)
+        if any(target <= jump.at for jump in routine.jumps for target in jump.targets)
+    }
 
     def label(n: int) -> str:
         offset = code.offsets[n]
         return f".L{code.section.address + offset:x}" if n in jumped_to else code.names.get(offset, "")
 
-    return [build(routines, members, label) for members in group(routines, owner)]
+    groups = group(routines, owner)
+    return [build(routines, members, label) for members in groups if not going_back.isdisjoint(members)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
 
 from incc.frontends.aarch64.convention import CONVENTION
 from incc.frontends.aarch64.decode import LENGTH
 from incc.frontends.aarch64.disassemble import instruction, may_transfer, transfer, words
 from incc.frontends.aarch64.kernels import ISA
+from incc.frontends.asm.entry import Effects, effects_of
 from incc.frontends.asm.graph import Jump
 from incc.frontends.jump_tables import TABLE, Layout
 from incc.frontends.kernel import Instruction
@@ -36,11 +36,7 @@ class A64Disassembler:
         code.offsets.extend(range(start, end - LENGTH + 1, LENGTH))
         for at, word in enumerate(words(bytes(section.data[start:end]))):
             if may_transfer(word):
-                code.branches[number + at] = word, address + LENGTH * at
-
-    def flow(self, branch: Any) -> Flow:
-        """Return how a word at an address transfers control."""
-        return Flow(*transfer(*branch), LENGTH)
+                code.branches[number + at] = Flow(*transfer(word, address + LENGTH * at), LENGTH)
 
     def decode(self, code: Code, n: int) -> Instruction:
         """Return an instruction."""
@@ -48,6 +44,10 @@ class A64Disassembler:
         word = int.from_bytes(section.data[at : at + LENGTH], "little")
         field = next(iter(code.relocations(at, at + LENGTH)), None)
         return instruction(word, section.address + at, field)
+
+    def effects(self, code: Code, lines: tuple[int, ...]) -> list[Effects]:
+        """Return the effects of the instructions of a block's lines."""
+        return [effects_of(code.instruction(line - 1), CONVENTION) for line in lines]
 
     def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:
         """Return the instructions of a kernel."""

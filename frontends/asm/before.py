@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow
-from incc.frontends.asm.loops import InstructionPlace
+from incc.frontends.asm.loops import InstructionPlaces
 from incc.frontends.asm.parse import Assembly
 from incc.frontends.asm.regions import marker_statements
 from incc.frontends.isa import isa
@@ -34,7 +35,7 @@ def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[Before | 
 def before_loops(
     regions: Sequence[Region],
     graphs: Callable[[], Iterable[ControlFlow]],
-    places: Sequence[InstructionPlace],
+    places: InstructionPlaces,
     keeps_pointers: Callable[[int], object],
     address: Callable[[int], str] | None = None,
     foreign: Callable[[], Callable[[int], bool]] = lambda: lambda n: False,
@@ -66,9 +67,13 @@ def before_loops(
     def lines(members: tuple[int, ...]) -> tuple[int, ...]:
         return tuple([places[i].line for i in members if not keeps_pointers(i)])
 
+    starts = sorted(wanted)
     for graph in graphs():
         predecessors: list[list[int]] | None = None
         for b, block in enumerate(graph.blocks):
+            first, last = places[block.instructions[0]].line, places[block.instructions[-1]].line
+            if bisect_left(starts, first) == bisect_right(starts, last):
+                continue
             for position, i in enumerate(block.instructions):
                 for number in wanted.pop(places[i].line, ()):
                     if predecessors is None:
@@ -110,7 +115,7 @@ def _predecessors(graph: ControlFlow, is_foreign: Callable[[int], bool]) -> list
 def _entered(
     graph: ControlFlow,
     predecessors: Sequence[Sequence[int]],
-    places: Sequence[InstructionPlace],
+    places: InstructionPlaces,
     region: Region,
     first: int,
     position: int,

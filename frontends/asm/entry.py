@@ -176,36 +176,53 @@ def _address_registers(instructions: Sequence[Instruction], pointers: frozenset[
     return roots
 
 
-class _Block:
+class Effects(msgspec.Struct, frozen=True):
+    """The effects of an instruction on pointers and the stack: all that most code before a loop is read for."""
+
+    writes: frozenset[str]
+    """The registers that may hold pointers and that it may change, by their roots."""
+    stores: bool
+    """It stores to the stack."""
+    names_slot: bool
+    """It may put an address on the stack into a register."""
+
+
+def effects_of(instruction: Instruction | None, convention: Convention) -> Effects:
+    """Return the effects of an instruction, which is None if it is unknown."""
+    if instruction is None:
+        return Effects(convention.pointers, stores=True, names_slot=False)
+    if instruction.branch == "call":
+        return Effects(convention.not_kept, stores=False, names_slot=False)
+    writes = frozenset([a.register.root for a in instruction.registers if a.write]) & convention.pointers
+    stores = any(m.store and m.base is not None and m.base.root in convention.stack for m in instruction.memory)
+    return Effects(writes, stores, names_slot=instruction.affine is not None)
+
+
+class Block:
     """The code of a block, with the positions that matter to the values of registers and stack slots."""
 
-    def __init__(self, code: list[Instruction | None], convention: Convention) -> None:
-        self.code = code
-        """Unknown instructions are None."""
+    def __init__(
+        self, effects: Sequence[Effects], instruction: Callable[[int], Instruction | None], stack: tuple[str, ...]
+    ) -> None:
+        self.size = len(effects)
+        self.instruction = instruction
+        """Returns the instruction at a position, None if it is unknown."""
         self.writes: dict[str, list[int]] = {}
         """The positions at which each register is written, last first."""
         self.stack_stores: list[int] = []
         """The positions at which the stack is stored to, last first."""
-        for at in range(len(code) - 1, -1, -1):
-            instruction = code[at]
-            roots: Iterable[str]
-            if instruction is None:
-                roots = convention.pointers
-                self.stack_stores.append(at)
-            elif instruction.branch == "call":
-                roots = convention.not_kept
-            else:
-                roots = {a.register.root for a in instruction.registers if a.write} & convention.pointers
-                if any(m.store and m.base is not None and m.base.root in convention.stack for m in instruction.memory):
-                    self.stack_stores.append(at)
-            for root in roots:
+        for at in range(self.size - 1, -1, -1):
+            for root in effects[at].writes:
                 self.writes.setdefault(root, []).append(at)
-        self._stack = convention.stack
+            if effects[at].stores:
+                self.stack_stores.append(at)
+        self._naming = [at for at, each in enumerate(effects) if each.names_slot]
+        self._stack = stack
 
     @cached_property
     def named_slots(self) -> set[str]:
         """The stack slots whose address is put into a register."""
-        affines = [i.affine for i in self.code if i is not None and i.affine is not None]
+        affines = [i.affine for i in map(self.instruction, self._naming) if i is not None and i.affine is not None]
         return {f"{affine.constant}({affine.terms[0][0]})" for affine in affines if self._names_slot(affine)}
 
     def _names_slot(self, affine: Affine) -> bool:
@@ -214,29 +231,45 @@ class _Block:
 
 
 class Blocks:
-    """The blocks of a file, decoded when they are first needed: the code before a loop is also before the next ones.
+    """The blocks of a file, read when they are first needed: the code before a loop is also before the next ones.
 
-    `statement` returns the decoded instructions of a line, None if they are unknown.
+    Args:
+        statement: returns the decoded instructions of a line, None if they are unknown.
+        convention: the registers of the instruction set.
+        effects: returns the effects of the instructions of a block's lines, where each line has one, to decode only
+            those whose values are needed.
     """
 
-    def __init__(self, statement: Callable[[int], Sequence[Instruction] | None], convention: Convention) -> None:
+    def __init__(
+        self,
+        statement: Callable[[int], Sequence[Instruction] | None],
+        convention: Convention,
+        effects: Callable[[tuple[int, ...]], list[Effects]] | None = None,
+    ) -> None:
         self.convention = convention
         self._statement = statement
-        self._decoded: dict[tuple[int, ...], _Block] = {}
+        self._effects = effects
+        self._read: dict[tuple[int, ...], Block] = {}
 
-    def block(self, lines: tuple[int, ...]) -> _Block:
+    def block(self, lines: tuple[int, ...]) -> Block:
         """Return the block of these lines."""
-        block = self._decoded.get(lines)
+        block = self._read.get(lines)
         if block is None:
-            code: list[Instruction | None] = []
-            previous = 0
-            for line in lines:
-                if line != previous:
-                    instructions = self._statement(line)
-                    code.extend((None,) if instructions is None else instructions)
-                previous = line
-            block = self._decoded[lines] = _Block(code, self.convention)
+            block = self._read[lines] = self._block(lines)
         return block
+
+    def _block(self, lines: tuple[int, ...]) -> Block:
+        stack = self.convention.stack
+        if self._effects is not None:
+            return Block(self._effects(lines), lambda at: (self._statement(lines[at]) or (None,))[0], stack)
+        code: list[Instruction | None] = []
+        previous = 0
+        for line in lines:
+            if line != previous:
+                instructions = self._statement(line)
+                code.extend((None,) if instructions is None else instructions)
+            previous = line
+        return Block([effects_of(i, self.convention) for i in code], code.__getitem__, stack)
 
 
 class Follower:
@@ -251,6 +284,7 @@ class Follower:
         """Further registers whose values when the loop is entered are wanted."""
         self._before = before
         self._blocks = blocks
+        self._used: list[Block | None] = [None] * len(before.lines)
         self.quotients: dict[str, tuple[Value, int]] = {}
         """Unknowns that are a value divided by a number and rounded down."""
         self.products: dict[str, tuple[str, str]] = {}
@@ -260,8 +294,11 @@ class Follower:
         self._optimistic = True
         self._forget()
 
-    def _block(self, b: int) -> _Block:
-        return self._blocks.block(self._before.lines[b])
+    def _block(self, b: int) -> Block:
+        block = self._used[b]
+        if block is None:
+            block = self._used[b] = self._blocks.block(self._before.lines[b])
+        return block
 
     @cached_property
     def _escaped(self) -> set[str]:
@@ -281,12 +318,12 @@ class Follower:
     def origins(self, unknown: str) -> Iterator[Origin]:
         """Yield the places where an unknown value comes from: a register, and the memory that it is loaded from."""
         if match := _AT_START.fullmatch(unknown):
-            code = self._first_code(int(match[2]))
-            if code and code[0] is not None:
-                yield _origin(unknown, code[0], match[1])
+            first = self._first_instruction(int(match[2]))
+            if first is not None:
+                yield _origin(unknown, first, match[1])
             return
         match = _AT_INSTRUCTION.fullmatch(unknown)
-        instruction = self._block(int(match[2])).code[int(match[3])] if match else None
+        instruction = self._block(int(match[2])).instruction(int(match[3])) if match else None
         if match is None or instruction is None or instruction.branch:
             return
         yield _origin(unknown, instruction, match[1], after=True)
@@ -297,16 +334,16 @@ class Follower:
                 base = "" if access.symbol or access.base is None else access.base.root
                 yield _origin(unknown, instruction, base, access.displacement, access.symbol)
 
-    def _first_code(self, b: int) -> Sequence[Instruction | None]:
-        """Return the code of a block, or of one that is entered from there alone, if no register changes before."""
+    def _first_instruction(self, b: int) -> Instruction | None:
+        """Return the first instruction of a block, or of one that is entered from there alone if it has none."""
         blocks = [b]
         for block in blocks:
-            if code := self._block(block).code:
-                return code
+            if self._block(block).size:
+                return self._block(block).instruction(0)
             blocks += [
                 n for n, before in enumerate(self._before.predecessors) if before == (block,) and n not in blocks
             ]
-        return ()
+        return None
 
     def _forget(self) -> None:
         self._at_start: dict[tuple[int, str], Value] = {}
@@ -352,7 +389,7 @@ class Follower:
                 if max(blocks) < 0:
                     self.given.add(name)
                 return unknown
-            value = self._resolved(self._at(b, len(self._block(b).code), place))
+            value = self._resolved(self._at(b, self._block(b).size, place))
             if value == unknown:
                 continue
             terms, constant = value
@@ -404,7 +441,7 @@ class Follower:
         self._open[name] = None
         blocks = self._before.predecessors[b]
         if len(blocks) == 1 and blocks[0] >= 0:
-            value = self._at(blocks[0], len(self._block(blocks[0]).code), place)
+            value = self._at(blocks[0], self._block(blocks[0]).size, place)
         else:
             value = self._meet(blocks, place, name)
         self._at_start[key] = value
@@ -415,13 +452,15 @@ class Follower:
 
     def _unchanged_since(self, b: int, place: str) -> int:
         """Return the first block on the only way to block b on which a register is not written; b for a stack slot."""
-        seen = {b}
-        while len(blocks := self._before.predecessors[b]) == 1 and place[-1] != ")":
+        if place[-1] == ")":
+            return b
+        seen = [b]
+        while len(blocks := self._before.predecessors[b]) == 1:
             (before,) = blocks
             if before < 0 or before in seen or place in self._block(before).writes:
                 break
             b = before
-            seen.add(b)
+            seen.append(b)
         return b
 
     def _at(self, b: int, position: int, place: str) -> Value:
@@ -432,7 +471,7 @@ class Follower:
         for at in block.writes.get(place, ()):
             if at >= position:
                 continue
-            instruction = block.code[at]
+            instruction = block.instruction(at)
             if instruction is not None and instruction.branch != "call":
                 if instruction.affine is not None and instruction.affine.target == place:
                     return self._sum(b, at, instruction.affine)
@@ -547,7 +586,7 @@ class Follower:
                 continue
             if at < moved:
                 break
-            instruction = block.code[at]
+            instruction = block.instruction(at)
             if instruction is None:
                 return _unknown(f"{place} at {b}:{at}")
             if self._slot(instruction) == place:

@@ -6,8 +6,10 @@ algorithms take plain successor lists, so they can be used and tested without an
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import pairwise
 
 import msgspec
 
@@ -132,27 +134,29 @@ def main_name(routines: Sequence[Routine], members: Sequence[int]) -> str:
 def build(routines: Sequence[Routine], members: Sequence[int], label: Callable[[int], str]) -> ControlFlow:
     """Return the graph of a group of functions. `label` returns the label before the first instruction of a block."""
     jumps = {jump.at: jump for number in members for jump in routines[number].jumps}
-    leaders = {target for jump in jumps.values() for target in jump.targets}
-    bodies: list[list[int]] = []
+    leaders = sorted({target for jump in jumps.values() for target in jump.targets})
+    bodies: list[Sequence[int]] = []
     functions: list[str] = []
     block_at: dict[int, int] = {}
     segment_of: list[int] = []
     entries: list[int] = []
     for number in members:
         routine = routines[number]
-        if routine.instructions and not hot_part(routine.name):
+        instructions = routine.instructions
+        if not instructions:
+            continue
+        if not hot_part(routine.name):
             entries.append(len(bodies))
-        body: list[int] = []
-        fresh = True  # the next instruction starts a block
-        for i in routine.instructions:
-            if fresh or i in leaders:
-                block_at[i] = len(bodies)
-                body = []
-                bodies.append(body)
-                functions.append(routine.name)
-                segment_of.append(number)
-            body.append(i)
-            fresh = i in jumps
+        starts = {0, len(instructions), *[bisect_right(instructions, jump.at) for jump in routine.jumps]}
+        for target in leaders[bisect_right(leaders, instructions[0]) : bisect_right(leaders, instructions[-1])]:
+            at = bisect_left(instructions, target)
+            if instructions[at] == target:
+                starts.add(at)
+        for start, end in pairwise(sorted(starts)):
+            block_at[instructions[start]] = len(bodies)
+            bodies.append(instructions[start:end])
+            functions.append(routine.name)
+            segment_of.append(number)
 
     group_members = set(members)
     blocks: list[Block] = []

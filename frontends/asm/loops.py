@@ -35,11 +35,17 @@ class InstructionPlace(Protocol):
         """The place in the user's source, None if unknown."""
 
 
+class InstructionPlaces(Protocol):
+    """The places of instructions by their numbers."""
+
+    def __getitem__(self, n: int, /) -> InstructionPlace:
+        """Return the place of an instruction."""
+
+
 class InstructionFacts(msgspec.Struct, frozen=True):
     """The facts about the instructions of graphs that regions need."""
 
-    places: Sequence[InstructionPlace]
-    """By the instructions' numbers."""
+    places: InstructionPlaces
     notes: Callable[[Sequence[int]], list[str]]
     """Returns notes on instructions of a path, such as calls (see `Region.notes`)."""
 
@@ -197,9 +203,7 @@ def _exit_notes(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop,
     return (f"{len(leaves)} exits ({where}): analysed as if none were taken",)
 
 
-def _runs(
-    places: Sequence[InstructionPlace], graph: ControlFlow, body: Iterable[int]
-) -> tuple[tuple[str, int, int], ...]:
+def _runs(places: InstructionPlaces, graph: ControlFlow, body: Iterable[int]) -> tuple[tuple[str, int, int], ...]:
     """Return the function, the first and the last line of each run of blocks that follow each other in the layout."""
     runs: list[tuple[str, int, int]] = []
     before = -2
@@ -551,7 +555,7 @@ def _irreducible(listing: InstructionFacts, graph: ControlFlow, cycle: Irreducib
 # --- common ----------------------------------------------------------------------------------------------------------
 
 
-def lines_of(places: Sequence[InstructionPlace], instructions: Iterable[int]) -> tuple[int, ...]:
+def lines_of(places: InstructionPlaces, instructions: Iterable[int]) -> tuple[int, ...]:
     """Return the lines of instructions in their order, each once."""
     return tuple(dict.fromkeys([places[i].line for i in instructions]))
 
@@ -569,7 +573,7 @@ def line_list(lines: Iterable[int]) -> str:
 
 
 def source_of(
-    places: Sequence[InstructionPlace], members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
+    places: InstructionPlaces, members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
 ) -> SourceLocation | None:
     """Return the place of a region in the source: that of its branch back, if it is in the function's own file.
 

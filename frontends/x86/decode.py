@@ -21,6 +21,7 @@ from iced_x86 import (
     FormatterSyntax,
     InstructionInfoFactory,
     MemorySizeExt,
+    Mnemonic,
     OpAccess,
     OpKind,
     RegisterExt,
@@ -38,7 +39,15 @@ from incc.frontends.x86.classify import (
     same_source_idiom,
     sum_of,
 )
-from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, bits_of, constants
+from incc.frontends.x86.iced import (
+    CODE32,
+    CODE_NAMES,
+    MNEMONIC_NAMES,
+    NEAR_BRANCHES,
+    REGISTER_NAMES,
+    bits_of,
+    constants,
+)
 from incc.frontends.x86.kept import keep
 
 # --- registers -------------------------------------------------------------------------------------------------------
@@ -80,8 +89,8 @@ _LOW8 = {
 
 # --- iced-x86's constants --------------------------------------------------------------------------------------------
 
-_READS = frozenset((OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE))
-_WRITES = frozenset((OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE))
+READS = frozenset((OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE))
+WRITES = frozenset((OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE))
 _CONDITIONAL_WRITES = frozenset((OpAccess.COND_WRITE, OpAccess.READ_COND_WRITE))
 _NO_ACCESS, _NO_MEMORY_ACCESS = OpAccess.NONE, OpAccess.NO_MEM_ACCESS
 
@@ -100,6 +109,8 @@ _BRANCHES = {
     FlowControl.INDIRECT_CALL: "call",
 }
 
+
+_SYSTEM_CALLS = (Mnemonic.SYSCALL, Mnemonic.SYSENTER)
 
 _FLAGS = ["".join(f for f in "CPAZSO" if mask & getattr(RflagsBits, f + "F")) for mask in range(64)]
 
@@ -264,7 +275,7 @@ _NO_TRAITS: frozenset[str] = frozenset()
 
 def _is_source(form: _Form, access: int, operand: int) -> bool:
     # iced-x86 knows that zero idioms read nothing; whether a core does is for the model to say.
-    return access in _READS or (access == _NO_ACCESS and form.idiom != "" and operand > 0)
+    return access in READS or (access == _NO_ACCESS and form.idiom != "" and operand > 0)
 
 
 def _address_parts(i: Any) -> str:
@@ -299,6 +310,8 @@ class _Decoded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _DECODED: dict[bytes, _Decoded] = {}
+_ALIKE: dict[bytes, _Decoded] = {}
+"""An instruction for each encoding without the distance in it."""
 _TEXTS: dict[bytes, str] = {}
 """The formatted text of instructions whose text does not depend on their place."""
 
@@ -418,6 +431,11 @@ def native_of(instruction: Instruction) -> Any:
     return decoded.native
 
 
+def branch_of(native: Any) -> str:
+    """Return `Instruction.branch` of an instruction of iced-x86's."""
+    return _BRANCHES.get(native.flow_control, "") if native.mnemonic not in _SYSTEM_CALLS else ""
+
+
 def constant_offsets(code: bytes) -> Any:
     """Return iced-x86's ConstantOffsets: the positions of displacement and immediates in an instruction's bytes."""
     decoder = Decoder(bits_of(code), code)
@@ -508,11 +526,40 @@ def _decoded(code: bytes, offset: int) -> _Decoded:
     encoding = code[: native.len]
     decoded = _DECODED.get(encoding)
     if decoded is None:
-        decoded = keep(_DECODED, encoding, _decode_at_zero(encoding, native, decoder))
+        offsets = decoder.get_constant_offsets(native)
+        stencil = _without_distance(encoding, native, offsets)
+        alike = _ALIKE.get(stencil)
+        if alike is None:
+            decoded = keep(_ALIKE, stencil, _decode_at_zero(encoding, native, offsets))
+        else:
+            decoded = _at_distance(alike, encoding, native)
+        keep(_DECODED, encoding, decoded)
     return decoded
 
 
-def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
+def _without_distance(code: bytes, i: Any, offsets: Any) -> bytes:
+    """Return an encoding with 0 for the displacement of its address, or for the distance of its target."""
+    if offsets.has_displacement:
+        at, size = offsets.displacement_offset, offsets.displacement_size
+    elif i.op0_kind in NEAR_BRANCHES and offsets.has_immediate:
+        at, size = offsets.immediate_offset, offsets.immediate_size
+    else:
+        return code
+    return type(code)(code[:at] + bytes(size) + code[at + size :])
+
+
+def _at_distance(alike: _Decoded, code: bytes, i: Any) -> _Decoded:
+    """Return an instruction that differs from another one only in what `_without_distance` leaves out."""
+    changes: dict[str, Any] = {"encoding": code}
+    form, kinds, info = _form(i), [i.op_kind(k) for k in range(i.op_count)], _FACTORY.info(i)
+    if alike.instruction.memory:
+        changes["memory"], _ = _memory_accesses(i, info, kinds, [info.op_access(k) for k in range(len(kinds))])
+    if form.mnemonic == "lea":
+        changes["affine"] = _affine(i, form, kinds, "")
+    return replace(alike, instruction=replace(alike.instruction, **changes), native=i)
+
+
+def _decode_at_zero(code: bytes, i: Any, offsets: Any) -> _Decoded:
     form = _form(i)
     info = _FACTORY.info(i)
     kinds = [i.op_kind(k) for k in range(i.op_count)]
@@ -529,14 +576,13 @@ def _decode_at_zero(code: bytes, i: Any, decoder: Any) -> _Decoded:
     ):
         read |= written
 
-    offsets = decoder.get_constant_offsets(i)
     opcode_offset = _opcode_offset(code, i.code_size != CODE32)
     immediate_bytes = offsets.immediate_size if "i" in [_KIND_LETTERS[kind] for kind in kinds] else 0
     immediate = None
     if immediate_bytes:
         at = offsets.immediate_offset
         immediate = int.from_bytes(code[at : at + immediate_bytes], "little", signed=True)
-    branch = _BRANCHES.get(i.flow_control, "") if form.mnemonic not in ("syscall", "sysenter") else ""
+    branch = branch_of(i)
     instruction = Instruction(
         text="",
         line=0,
@@ -630,7 +676,7 @@ def _register_accesses(
     register_accesses = _operand_accesses(i, form, kinds, accesses, rest)
     if i.has_op_mask:
         register = _REGISTERS[i.op_mask]
-        write = any(_REGISTERS[n] == register and access in _WRITES for n, access in rest)
+        write = any(_REGISTERS[n] == register and access in WRITES for n, access in rest)
         _take(rest, register.root, True, write)
         register_accesses.append(RegisterAccess(register=register, read=True, write=write, operand=-1))
 
@@ -651,8 +697,8 @@ def _operand_accesses(
             number, read = i.op_register(k), _is_source(form, access, k)
             if number in _SEGMENTS or (access == _NO_ACCESS and not read):
                 continue
-            register, write = _REGISTERS[number], access in _WRITES
-            _take(rest, register.root, access in _READS, write)
+            register, write = _REGISTERS[number], access in WRITES
+            _take(rest, register.root, access in READS, write)
             if k == 0 and form.idiom and kinds[1:] == [_KIND_REGISTER] and accesses[1] == _NO_ACCESS:
                 read = True
             conditional = write and (access in _CONDITIONAL_WRITES or (k == 0 and _may_stay(i, form, access)))
@@ -679,7 +725,7 @@ def _operand_accesses(
 
 def _may_stay(i: Any, form: _Form, access: int) -> bool:
     """Return True if operand 0, which has this access, may keep its value: by a condition, a mask or a gather."""
-    if i.has_op_mask and not i.zeroing_masking and access in _READS:
+    if i.has_op_mask and not i.zeroing_masking and access in READS:
         return True
     return form.mnemonic.startswith("cmov") or (i.is_vsib and access != _NO_MEMORY_ACCESS)
 
@@ -689,7 +735,7 @@ def _take(rest: list[tuple[int, int]], root: str, read: bool, write: bool) -> No
     index = 0
     while index < len(rest) and (read or write):
         number, access = rest[index]
-        reads, writes = access in _READS, access in _WRITES
+        reads, writes = access in READS, access in WRITES
         if _REGISTERS[number].root == root and (read or not reads) and (write or not writes):
             read, write = read and not reads, write and not writes
             del rest[index]
@@ -710,7 +756,7 @@ def _implicit(rest: list[tuple[int, int]], legacy: bool, addresses: set[int]) ->
         if number in _SEGMENTS or number in (_RIP, _EIP):
             continue
         register = _REGISTERS[number]
-        read, write = access in _READS, access in _WRITES
+        read, write = access in READS, access in WRITES
         conditional = access in _CONDITIONAL_WRITES
         merges = write and _merges(register, legacy)
         for index, other in enumerate(implicit):
@@ -758,7 +804,7 @@ def _memory_accesses(
     modrm = -1
     for used in info.used_memory():
         access = used.access
-        load, store = access in _READS, access in _WRITES
+        load, store = access in READS, access in WRITES
         if not load and not store:
             continue
         operand = explicit.pop(0) if explicit else None

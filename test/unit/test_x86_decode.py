@@ -11,10 +11,21 @@ from hypothesis import strategies as st
 from iced_x86 import OpAccess, OpKind
 from msgspec.structs import astuple
 
+from incc.frontends.asm.entry import Block, effects_of
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, Register, Sum
 from incc.frontends.x86.assembler import assemble
-from incc.frontends.x86.decode import UndecodableError, decode, form_key, traits
+from incc.frontends.x86.convention import CONVENTION
+from incc.frontends.x86.decode import (
+    _ALIKE,
+    _DECODED,
+    UndecodableError,
+    constant_offsets,
+    decode,
+    form_key,
+    traits,
+)
 from incc.frontends.x86.iced import REGISTER_NAMES, Narrow, bits_of
+from incc.frontends.x86.objects import encoding_effects
 from properties import examples
 
 
@@ -641,6 +652,8 @@ def test_any_bytes(code: bytes) -> None:
         return
     check(instruction)
     assert instruction.encoding == code[: instruction.length]
+    check_at_any_distance(instruction)
+    check_effects(instruction)
 
 
 _OPCODES = st.tuples(
@@ -661,6 +674,31 @@ def test_any_encoding(parts: tuple[str, str, bytes]) -> None:
         return
     check(instruction)
     check_registers_used(instruction, iced_x86.Decoder(64, code).decode())
+    check_at_any_distance(instruction)
+    check_effects(instruction)
+
+
+def check_at_any_distance(instruction: Instruction) -> None:
+    """An instruction is the same if one with another displacement or target has been decoded before."""
+    code = instruction.encoding
+    offsets = constant_offsets(code)
+    at = offsets.displacement_offset or (instruction.operands == "b" and offsets.immediate_offset)
+    if not at:
+        return
+    other = code[:at] + bytes([code[at] ^ 0x55]) + code[at + 1 :]
+    for each in (code, other):
+        for table in (_DECODED, _ALIKE):
+            table.clear()
+        decode(each)
+        assert decode(code) == instruction
+
+
+def check_effects(instruction: Instruction) -> None:
+    """The effects of an encoding are those of the decoded instruction, which may name no slot after all."""
+    effects, expected = encoding_effects(instruction.encoding), effects_of(instruction, CONVENTION)
+    assert (effects.writes, effects.stores) == (expected.writes, expected.stores)
+    block = [Block([each], lambda at: instruction, CONVENTION.stack) for each in (effects, expected)]
+    assert block[0].named_slots == block[1].named_slots
 
 
 def check_registers_used(instruction: Instruction, native: Any) -> None:
