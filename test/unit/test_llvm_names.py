@@ -230,6 +230,13 @@ def test_names_are_written_as_they_are_read() -> None:
     assert llvm_table.read(read, ("0", "1"), ()) == llvm_table.read(table, ("0", "1"), ())
 
 
+def test_what_is_written_by_hand_around_the_names_is_kept() -> None:
+    for text in ("[llvm]\n", f"{llvm_table.MARK}\n[llvm]\n"):
+        header = f'name = "c"\n\n{text}cpu = "old"\n\n# By hand.\n[memory]\nsource = "s"\n\n'
+        written = llvm_units.with_names(header, TABLE)
+        assert written == header.replace(f'{text}cpu = "old"\n', llvm_table.write(TABLE))
+
+
 def test_what_the_file_says_of_a_unit_is_kept() -> None:
     processor = {
         "cpu": "x",

@@ -317,8 +317,12 @@ def _guess(name: str, instance: int, count: int, ports: Sequence[str], resources
 
 
 def with_names(header: str, names: Mapping[str, Any]) -> str:
-    """Return the part of a model file above its forms with LLVM's names at its end, in place of those that it has."""
-    return header.partition(llvm_table.MARK)[0].rstrip("\n") + "\n\n" + llvm_table.write(names) + "\n"
+    """Return a model file up to its forms with LLVM's names, in place of those that it has or at its end."""
+    table = llvm_table.write(names)
+    old = re.search(rf"^(?:{re.escape(llvm_table.MARK)}\n)?\[llvm\]\n(?:.+\n)*", header, re.MULTILINE)
+    if old is None:
+        return f"{header.rstrip()}\n\n{table}\n"
+    return header[: old.start()] + table + header[old.end() :]
 
 
 def idiom(shape: Shape) -> bool:
