@@ -31,7 +31,7 @@ from incc.views.layout import Layout, harmless
 if TYPE_CHECKING:
     import argparse
 
-    from incc.models.importers.common import Imported
+    from incc.models.importers.merge import Merged
 
 OK, FAILED = 0, 1
 
@@ -248,11 +248,12 @@ def _import(args: argparse.Namespace, source: str) -> int:
     except ImportFailed as e:
         _fail(str(e))
         return _fail(f"{args.output} is unchanged")
-    _report(args, done.imported, done.added)
+    _report(args, done)
     return OK
 
 
-def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
+def _report(args: argparse.Namespace, done: Merged) -> None:
+    imported = done.imported
     reasons: dict[str, int] = {}
     for what, why in imported.unmatched:
         reasons[why.partition(":")[0]] = reasons.get(why.partition(":")[0], 0) + 1
@@ -262,7 +263,9 @@ def _report(args: argparse.Namespace, imported: Imported, added: int) -> None:
         print(harmless(note, False))
     for skipped in imported.skipped:
         print(harmless(f"skipped: {skipped}", False))
-    print(f"{counted(added, 'form')} written to {args.output}, {len(imported.forms) - added} were there already")
+    completed = f", {counted(done.completed, 'form')} completed" if done.completed else ""
+    there = len(imported.forms) - done.added
+    print(f"{counted(done.added, 'form')} written to {args.output}, {there} were there already{completed}")
     for why, count in sorted(reasons.items()):
         print(f"{count} not used: {why}")
     if imported.skipped:

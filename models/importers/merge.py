@@ -43,6 +43,8 @@ class Merged(msgspec.Struct, frozen=True):
     """The imported data, restricted to the requested forms."""
     added: int
     """The number of forms that were taken."""
+    completed: int
+    """The number of forms of the file, new ones or others, that were completed."""
 
 
 def import_into(
@@ -71,7 +73,9 @@ def import_into(
         note_disagreements(also, request.kept, imported.forms, source, default, options.prefer)
     taken = _taken(request, imported, source, default)
     merged = {**request.own, **taken}
-    added = len(taken) + (imported.finish(merged) if imported.finish is not None else 0)
+    completed = 0
+    if imported.finish is not None:
+        completed = imported.finish({f: e for f, e in merged.items() if fnmatchcase(f, forms)})
     if imported.header is not None:
         header = imported.header(header)
     fusion = imported.fusion if imported.replaces_fusion else request.fusion
@@ -79,7 +83,7 @@ def import_into(
         replace_file(output, header + write_forms(merged, fusion, also))
     except OSError as e:
         raise ImportFailed(f"{output}: {e.strerror}") from None
-    return Merged(imported, added)
+    return Merged(imported, len(taken), completed)
 
 
 def _request(

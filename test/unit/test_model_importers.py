@@ -162,7 +162,17 @@ def test_macro_fusion_of_the_source_and_what_is_done_at_the_end(
     written = tomllib.loads(path.read_text())
     assert written["macro_fusion"] == {"new": "jne"}
     assert written["forms"]["B/r [same_reg]"] == {"breaks": True}
-    assert done.added == 1
+    assert (done.added, done.completed) == (0, 1)
+
+
+def test_what_is_done_at_the_end_sees_the_requested_forms_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "core.toml"
+    path.write_text(MODEL)
+    entry = {(): {"ports": "1*p1"}}
+    imported = Imported(forms={"C/r": entry}, fusion={}, unmatched=[], skipped=[], notes=[], finish=len)
+    monkeypatch.setattr(merge, "importer", lambda _: _Source(imported))
+    options = argparse.Namespace(fill=True, prefer=False, compare=False)
+    assert merge.import_into(str(path), "new", options, "C*").completed == 1
 
 
 def test_a_file_that_cannot_be_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
