@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -68,7 +69,7 @@ def derive(shapes: Iterable[Shape], entries_of: EntriesOf) -> Forms:
 
     shapes = sorted(shapes, key=lambda s: (s.has_memory, s.key))
     for shape in shapes:
-        for rule in (_same_operation, _vex_twin, _wide_move):
+        for rule in (_same_operation, _vex_twin, _evex_twin, _wide_move):
             if derived := rule(shape, entries):
                 made[shape.key] = derived
                 break
@@ -127,6 +128,23 @@ def _vex_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
     result = with_derived(twin, f"as {key}")
     _add_mask(shape, result)
     return result
+
+
+def _evex_twin(shape: Shape, entries_of: EntriesOf) -> Entries:
+    """Return the entries, without its masks and broadcasts, of the EVEX form of a VEX instruction (AVX-VNNI)."""
+    key = _evex_keys().get(shape.key, "")
+    twin = {c: f for c, f in entries_of(key).items() if _ONLY_EVEX.isdisjoint(c)} if key else {}
+    return with_derived(twin, f"as {key}") if twin and by_key()[key].operands == shape.operands else {}
+
+
+_ONLY_EVEX = frozenset(("mask", "zeroing", "bcast", "er", "sae"))
+
+
+@cache
+def _evex_keys() -> Mapping[str, str]:
+    """Return the key of the EVEX form of each key of a VEX form that has one."""
+    pairs = ((key, key.rpartition("/")) for key in by_key())
+    return {f"{name}/{kind}": key for key, (code, _, kind) in pairs if (name := vex_name(code))}
 
 
 def _same_operation(shape: Shape, entries_of: EntriesOf) -> Entries:

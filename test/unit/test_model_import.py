@@ -328,11 +328,13 @@ def test_derived_forms() -> None:
         "VEX_VADDPD_YMM_YMM_YMMM256/r": {(): base},
         "EVEX_VMULPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r": {(): {**base, "ports": "1*p05"}},
         "SHL_RM64_CL/r": {(): {"ports": "3*p06", "retire": 3}},
+        "EVEX_VPDPBUSD_XMM_K1Z_XMM_XMMM128B32/m": {(): base, ("bcast",): {"retire": 2}, ("indexed",): {"retire": 3}},
     }
     names = (
         "EVEX_VADDPD_YMM_K1Z_YMM_YMMM256B64/r",
         "EVEX_VMULPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/m",
         "SAL_RM64_CL/r",
+        "VEX_VPDPBUSD_XMM_XMM_XMMM128/m",
     )
     got = derive.derive([shapes.by_key()[n] for n in names], lambda key: known.get(key, {}))
     assert got[names[0]][()] == {**base, "derived": "as VEX_VADDPD_YMM_YMM_YMMM256/r"}
@@ -341,6 +343,8 @@ def test_derived_forms() -> None:
     assert (load[()]["ports"], load[()]["latency"], load[()]["retire"]) == ("1*p05+1*p23", "0<1,m:4", 1)
     assert load["indexed",] == {"retire": 2}
     assert got[names[2]][()]["derived"] == "as SHL_RM64_CL/r"
+    vnni = {**base, "derived": "as EVEX_VPDPBUSD_XMM_K1Z_XMM_XMMM128B32/m"}
+    assert got[names[3]] == {(): vnni, ("indexed",): {"retire": 3}}
 
 
 @pytest.mark.parametrize(
