@@ -44,7 +44,7 @@ def bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(20), TaskProgressColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}"), BarColumn(8), TaskProgressColumn(), TimeRemainingColumn()
     console = Console(stderr=True)
     with Progress(
         *columns,

@@ -180,8 +180,8 @@ def watched(counts: Counts, total: int) -> Iterator[Callable[[], None]]:
 
     def state() -> str:
         rate = counts.kernels / max(time.monotonic() - begun, 1e-3)
-        failures = f", {counts.failures:,} failures" if counts.failures else ""
-        return f"{counts.kernels:,} kernels, {counts.analysed:,} unique, {rate:,.0f} per s{failures}"
+        failures = f", {counts.failures:,} failed" if counts.failures else ""
+        return f"{counts.inputs:,} inputs{failures}, {counts.kernels:,} kernels, {counts.analysed:,} new, {rate:,.0f}/s"
 
     with bar("analysing", total - first) as show:
         yield lambda: show(counts.pieces - first, state())
