@@ -7,6 +7,7 @@ bytes: requests, answers, and files that the workers do not see.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
@@ -45,6 +46,8 @@ class Program(msgspec.Struct, frozen=True):
     settings: bytes
     """Its settings."""
     limits: Limits
+    folder: str
+    """The client's working directory, to which names of files are relative."""
     version: str = __version__
 
 
@@ -284,4 +287,6 @@ def serve(connection_number: str, load: Any) -> None:
         connection.recv_bytes()
         connection.send_bytes(FATAL + text.encode())
         return
+    with contextlib.suppress(OSError):  # without it, contents of files are sent along
+        os.chdir(program.folder)
     answer_all(connection, load(program.settings), program.limits.memory)

@@ -133,7 +133,7 @@ def _engine(scan: Scan, options: argparse.Namespace, words: list[str]) -> Iterat
 
         if "-" in (options.files or ["-"]) and options.project is None:
             raise UsageError("a cluster does not see standard input; name files")
-        program = Program("incc.driver.commands.scan.serve", encoded_scan(words, scan), limits)
+        program = Program("incc.driver.commands.scan.serve", encoded_scan(words, scan), limits, os.getcwd())
         engine = ClusterEngine(options.cluster, program)
         if engine.dashboard:
             say_scan(f"note: the cluster's dashboard is {engine.dashboard}")
