@@ -17,7 +17,7 @@ from incc.fleet.messages import Stamp, decoded, encoded
 from incc.frontends.objects.parts import PART
 
 _LEAST, _MOST = PART // 4, 4 * PART
-"""What a piece costs, in bytes of objects: from the first pieces, so that a small scan has enough for all processes,
+"""The cost of a piece, in bytes of objects: from the first pieces, so that a small scan has enough for all processes,
 to the later ones of a large scan, which has a thousand tiny objects in one."""
 
 _OF_ALL = 16
@@ -26,7 +26,7 @@ _OF_ALL = 16
 _OF_INPUT = 1 << 10
 _OF_BLOCK = PART // 64
 _OF_SOURCE = PART // 4
-"""What any input costs more than its bytes, and what a block of machine code and a text cost."""
+"""The costs of any input besides its bytes, of a block of machine code, and of a text."""
 
 _LENGTH = 8
 _pieces = msgspec.msgpack.Decoder(Piece)
