@@ -8,6 +8,7 @@ bytes: requests, answers, and files that the workers do not see.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import logging
 import os
@@ -25,7 +26,8 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.fleet import messages
-from incc.fleet.engines import ENDED, FATAL, PROBLEM, Done, Job, Limits, answer_all, done_of, too_slow
+from incc.fleet.engines import ENDED, FATAL, STOPPED, Done, Job, Limits, answer_all, done_of, too_slow
+from incc.fleet.messages import CHANGED, Stamp
 from incc.support.errors import AnalysisError
 from incc.support.signals import tied
 from incc.support.version import __version__
@@ -69,7 +71,7 @@ class ClusterEngine:
         self._program = msgspec.msgpack.encode(program)
         self._ended: queue.SimpleQueue[tuple[Job, Any]] = queue.SimpleQueue()
         self._jobs: set[Any] = set()
-        self._contents: dict[str, Any] = {}
+        self._contents: dict[Stamp, Any] = {}
         self._asked = 0.0
         self._threads = 0
         self._cluster: Any = None
@@ -102,11 +104,12 @@ class ClusterEngine:
         return 32 + 4 * self._threads
 
     def add(self, job: Job) -> None:
-        """See `Engine`. Raises ClusterError if a file cannot be read here any more."""
+        """See `Engine`."""
         try:
-            contents = [self._content(path) for path in job.files]
+            contents = [self._content(stamp) for stamp in job.files]
         except OSError as error:
-            raise ClusterError(f"{error.filename}: {error.strerror}") from None
+            self._ended.put((job, error))
+            return
         options: dict[str, Any] = {"priority": 10 if job.first else 0, "pure": False}
         if job.near:
             options |= {"workers": [job.near], "allow_other_workers": True}
@@ -114,14 +117,16 @@ class ClusterEngine:
         self._jobs.add(future)
         future.add_done_callback(lambda ended: self._ended.put((job, ended)))
 
-    def _content(self, path: str) -> Any:
-        """Return the contents of a file as a task's argument; the workers fetch it from each other."""
-        if path not in self._contents:
+    def _content(self, stamp: Stamp) -> Any:
+        """Return the contents of a file as a task's argument; the workers fetch it from each other. Raises OSError."""
+        if stamp not in self._contents:
             if len(self._contents) >= 2:
                 self._contents.pop(next(iter(self._contents)))
-            with open(path, "rb") as file:
-                self._contents[path] = self._client.scatter(file.read(), hash=True)
-        return self._contents[path]
+            with open(stamp.path, "rb") as file:
+                if not stamp.is_of(os.fstat(file.fileno())):
+                    raise OSError(errno.ESTALE, CHANGED)
+                self._contents[stamp] = self._client.scatter(file.read(), hash=True)
+        return self._contents[stamp]
 
     def done(self, seconds: float) -> Iterator[Done]:
         """See `Engine`. Raises ClusterError if the scheduler is gone, or its workers cannot run the program."""
@@ -130,6 +135,9 @@ class ClusterEngine:
         except queue.Empty:
             if self._client.status not in ("running", "connecting"):
                 raise ClusterError("the connection to the scheduler is lost") from None
+            return
+        if isinstance(future, OSError):
+            yield Done(job, problem=future.strerror or CHANGED, final=True)
             return
         self._jobs.discard(future)
         yield self._outcome(job, future)
@@ -140,7 +148,7 @@ class ClusterEngine:
         try:
             place, _, response = bytes(future.result()).partition(b"\0")
         except KilledWorker:
-            return Done(job, problem="each worker that had it was lost")
+            return Done(job, problem="each worker that had it was lost", ended=True)
         except Exception as error:
             if future.status == "cancelled" or self._client.status != "running":
                 raise ClusterError("the connection to the scheduler is lost") from None
@@ -255,11 +263,14 @@ class _Process:
             while not self._connection.poll(_OFTEN):
                 if self._limits.seconds and time.monotonic() > begun + self._limits.seconds:
                     self.end()
-                    return PROBLEM + too_slow(self._limits).encode()
+                    return STOPPED + too_slow(self._limits).encode()
                 if not _is_wanted(getattr(thread_state, "key", None)):
                     self.end()
                     return ENDED + b"cancelled"
-            return self._connection.recv_bytes()
+            response = self._connection.recv_bytes()
+            if response[:1] == ENDED:
+                self.end()
+            return response
         except (EOFError, OSError):
             self.end()
             return ENDED + f"a process beside a worker {how_ended(self._process.returncode)}".encode()

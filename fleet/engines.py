@@ -16,6 +16,7 @@ from typing import NoReturn, Protocol
 
 import msgspec
 
+from incc.fleet.messages import Stamp
 from incc.support.signals import fork
 from incc.support.workers import WorkerError, how_ended, problem_of
 
@@ -42,7 +43,7 @@ class Job(msgspec.Struct, eq=False):
     """It goes before requests that came earlier."""
     subject: object = None
     """Whatever its sender wants to know with the answer."""
-    files: tuple[str, ...] = ()
+    files: tuple[Stamp, ...] = ()
     """Files of this machine whose contents the request needs, because its process does not see them."""
 
 
@@ -55,6 +56,8 @@ class Done(msgspec.Struct, eq=False):
     """The reason why there is no answer, "" if there is one."""
     final: bool = False
     """Another try would end the same way."""
+    ended: bool = False
+    """The job, or another program, has ended the process."""
     fatal: bool = False
     """So would any other job."""
     near: object = None
@@ -128,13 +131,13 @@ class LocalEngine:
 
     def _hand_out(self) -> None:
         """Give waiting jobs to idle processes."""
-        for worker in self._workers:
+        for worker in list(self._workers):
             if worker.job is None and self._waiting:
-                self._give(worker, self._next_for(worker))
+                self._give(worker)
         while self._waiting and len(self._workers) < self._jobs:
             if not self._start():
                 break
-            self._give(self._workers[-1], self._next_for(self._workers[-1]))
+            self._give(self._workers[-1])
 
     def _next_for(self, worker: _Worker) -> Job:
         """Remove and return the waiting job that a process should do next: one whose input it knows, if there is one.
@@ -167,10 +170,14 @@ class LocalEngine:
         self._workers.append(_Worker(process, here))
         return True
 
-    def _give(self, worker: _Worker, job: Job) -> None:
-        worker.job, worker.begun = job, time.monotonic()
-        with contextlib.suppress(OSError):  # it has ended, which `done` finds out
+    def _give(self, worker: _Worker) -> None:
+        job = self._next_for(worker)
+        try:
             worker.connection.send_bytes(job.request)
+            worker.job, worker.begun = job, time.monotonic()
+        except OSError:  # it has ended, which is no fault of this job
+            self._waiting.appendleft(job)
+            self._end(worker, 0)
 
     def done(self, seconds: float) -> Iterator[Done]:
         """See `Engine`."""
@@ -194,13 +201,16 @@ class LocalEngine:
         try:
             answer = worker.connection.recv_bytes()
         except (EOFError, OSError):
-            return Done(job, problem=f"a worker process {self._end(worker, 0)}")
-        return done_of(job, answer, worker)
+            return Done(job, problem=f"a worker process {self._end(worker, 0)}", ended=True)
+        done = done_of(job, answer, worker)
+        if done.ended:
+            self._end(worker, signal.SIGKILL)
+        return done
 
     def _too_late(self, worker: _Worker) -> Done:
         assert worker.job is not None
         self._end(worker, signal.SIGKILL)
-        return Done(worker.job, problem=too_slow(self._limits), final=True)
+        return Done(worker.job, problem=too_slow(self._limits), final=True, ended=True)
 
     def _end(self, worker: _Worker, number: int) -> str:
         """End a process by a signal, 0 for one that has ended, and return how it ended."""
@@ -225,9 +235,9 @@ def too_slow(limits: Limits) -> str:
     return f"it takes more than {limits.seconds:g} s"
 
 
-ANSWER, PROBLEM, ENDED, FATAL = b"+", b"-", b"?", b"!"
+ANSWER, PROBLEM, ENDED, STOPPED, FATAL = b"+", b"-", b"?", b"x", b"!"
 """The first byte of a response: an answer follows, or the reason why there is none: the request's fault; its process
-has ended; no request can be answered."""
+has ended, or must; it was stopped, as it would be in any process; no request can be answered."""
 
 
 def answer_all(connection: Connection, respond: Respond, memory: int) -> NoReturn:
@@ -254,6 +264,8 @@ def answer_all(connection: Connection, respond: Respond, memory: int) -> NoRetur
 def _response(respond: Respond, request: bytes) -> bytes:
     try:
         return ANSWER + respond(request)
+    except MemoryError as error:  # which may be that of earlier requests
+        return ENDED + problem_of(error).encode()
     except Exception as error:
         return PROBLEM + problem_of(error).encode("utf-8", "replace")
 
@@ -263,4 +275,10 @@ def done_of(job: Job, response: bytes, near: object) -> Done:
     kind, rest = response[:1], response[1:]
     if kind == ANSWER:
         return Done(job, rest, near=near)
-    return Done(job, problem=rest.decode("utf-8", "replace"), final=kind != ENDED, fatal=kind == FATAL)
+    return Done(
+        job,
+        problem=rest.decode("utf-8", "replace"),
+        final=kind != ENDED,
+        ended=kind in (ENDED, STOPPED),
+        fatal=kind == FATAL,
+    )

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from incc.fleet.dataset.columns import PLACES
 from incc.fleet.engines import Done, Engine, Job
 from incc.fleet.messages import (
+    CHANGED,
     Analyse,
     AnalyseAnswer,
     Analysed,
@@ -33,8 +34,8 @@ from incc.fleet.messages import (
     encoded,
 )
 
-MOST_TRIES = 2
-"""The processes that an input may end before it is left out."""
+MOST_TRIES = 3
+"""The processes that an input may end by itself before it is left out: others may have ended some of them."""
 
 COST = 20_000
 """The instructions of the kernels that one request has analysed: one to two seconds of work."""
@@ -50,8 +51,8 @@ class Piece(msgspec.Struct, array_like=True):
     """Their names in messages."""
     inputs: list[bytes]
     """The inputs, encoded."""
-    files: list[Stamp]
-    """The files that they are in."""
+    files: list[Stamp | None]
+    """The file that each is in, None for an input without one."""
 
 
 class Counts(msgspec.Struct):
@@ -107,7 +108,7 @@ class _Request(msgspec.Struct, eq=False):
     """The files' contents were sent along."""
 
 
-_FUNCTION = PLACES.index("function")
+_FUNCTION = [name for name in PLACES if name != "row"].index("function")
 _values = msgspec.msgpack.Decoder(list[OnCore])
 _input = msgspec.msgpack.Decoder(InputRead)
 
@@ -155,7 +156,8 @@ class Flow:
         """The number of pieces in `_open` whose new keys are being analysed."""
         self._owners: dict[bytes, list[_Open]] = {}
         """The pieces that wait for a key which is being analysed."""
-        self._failed: dict[bytes, str] = {}
+        self._failed: dict[bytes, tuple[str, bool]] = {}
+        """The reason why a key has no results, and whether its analysis has ended a process."""
 
     def results(self, idle: Callable[[], None]) -> Iterator[tuple[int, Iterator[tuple[InputRead, Results]]]]:
         """Yield the number of each piece with its inputs and the results for their groups, in order.
@@ -173,6 +175,8 @@ class Flow:
                     more = False
                     break
                 self._begin(piece)
+            if not self._open:
+                continue
             for done in self._engine.done(_OFTEN):
                 self._take(done)
             self._claim()
@@ -194,16 +198,17 @@ class Flow:
         """Hand a request to the engine."""
         piece = request.of.piece
         inputs = [piece.inputs[n] for n in request.inputs]
-        message = Analyse(inputs, request.keys, piece.files) if request.keys else Read(inputs, piece.files)
-        files = tuple([stamp.path for stamp in piece.files]) if request.ships else ()
-        self._engine.add(Job(encoded(message), near, bool(request.keys or request.tries), request, files))
+        files = list(dict.fromkeys(stamp for n in request.inputs if (stamp := piece.files[n])))
+        message = Analyse(inputs, request.keys, files) if request.keys else Read(inputs, files)
+        first = bool(request.keys) or request.tries > 0 or len(inputs) < len(piece.inputs)
+        self._engine.add(Job(encoded(message), near, first, request, tuple(files) if request.ships else ()))
 
     def _take(self, done: Done) -> None:
         """Note the end of a job."""
         request = done.job.subject
         assert isinstance(request, _Request)
         if done.problem:
-            self._retry(request, done.problem, done.final)
+            self._retry(request, done.problem, done.final, done.ended)
             return
         try:
             received = answer(done.answer)
@@ -212,7 +217,7 @@ class Flow:
             return
         if isinstance(received, Missing):
             if request.ships or not self._engine.ships:
-                self._retry(request, "changed while it was scanned, or gone", True)
+                self._retry(request, CHANGED, True)
             else:
                 request.ships = True
                 self._ask(request, done.near)
@@ -230,8 +235,8 @@ class Flow:
         self.counts.analysed += sum(len(group.cores[0].kernels) for group in received.groups if group.cores)
         asked = [key for keys in request.keys for key in keys]
         lacking = set(asked) - {group.key for group in received.groups}
+        self._failed |= {key: (received.problems.get(key, "no reason given"), False) for key in lacking}
         self._settle(asked)
-        self._failed |= dict.fromkeys(lacking, "; ".join(received.problems) or "not analysed")
 
     def _keep(self, groups: Sequence[Analysed], reports: bytes) -> None:
         self._keeper.keep((group.key, encoded(group.cores), b"" if n else reports) for n, group in enumerate(groups))
@@ -242,8 +247,15 @@ class Flow:
             for waiting in self._owners.pop(key, ()):
                 waiting.waits_for.discard(key)
 
-    def _retry(self, request: _Request, problem: str, final: bool) -> None:
-        """Try each part of a request by itself; give up one that has failed too often."""
+    def _retry(self, request: _Request, problem: str, final: bool, ended: bool = False) -> None:
+        """Try each part of a request by itself; give up one that has failed too often.
+
+        Args:
+            request: the request.
+            problem: the reason why it has no answer.
+            final: True if another try would end the same way.
+            ended: True if it has ended its process.
+        """
         if request.keys and sum(map(len, request.keys)) > 1:
             for n, keys in zip(request.inputs, request.keys, strict=True):
                 for key in keys:
@@ -255,11 +267,12 @@ class Flow:
             self._ask(replace(request, tries=request.tries + 1))
         elif request.keys:
             ((key,),) = request.keys
-            self._failed[key] = problem
+            self._failed[key] = problem, ended
             self._settle([key])
         else:
             (n,) = request.inputs
-            request.of.answers[n] = encoded(InputRead(request.of.piece.names[n], failure=problem))
+            failed = InputRead(request.of.piece.names[n], failure=problem, quarantined=[problem] if ended else [])
+            request.of.answers[n] = encoded(failed)
 
     def _claim(self) -> None:
         """Have the new keys of the pieces analysed that were read, in order."""
@@ -297,8 +310,10 @@ class Flow:
             for group in read.groups:
                 if group.key not in values:
                     functions = group.kernels[0].values[_FUNCTION]
-                    reason = self._failed.get(group.key, "not analysed")
-                    read.problems.append(f"{read.name}: {functions}: {reason}")
+                    reason, ended = self._failed.get(group.key, ("", False))
+                    read.problems.append(f"{read.name}: {functions or 'kernels'}: not analysed: {reason}")
+                    if ended:
+                        read.quarantined.append(read.problems[-1])
             self.counts.inputs += 1
             self.counts.kernels += sum(len(group.kernels) for group in read.groups)
             self.counts.failures += bool(read.failure or read.problems)

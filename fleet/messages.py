@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeVar
 
 import msgspec
@@ -9,6 +10,9 @@ import msgspec
 from incc.report.where import Value
 
 T = TypeVar("T")
+
+CHANGED = "changed while it was scanned, or gone"
+"""The reason why a file is left out that is not the one that was listed."""
 
 
 class Stamp(msgspec.Struct, frozen=True, array_like=True):
@@ -20,6 +24,10 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True):
     """Its modification, in nanoseconds."""
     here: str = ""
     """The path at which this machine has its contents, if it is another one."""
+
+    def is_of(self, found: os.stat_result) -> bool:
+        """Return True if this is the file of a status."""
+        return (found.st_size, found.st_mtime_ns) == (self.size, self.changed)
 
 
 class Read(msgspec.Struct, tag=True):
@@ -94,6 +102,8 @@ class InputRead(msgspec.Struct, array_like=True):
     """The reports of their kernels (`dataset.store.pack`)."""
     outcome: bytes = b""
     """The encoded outcome that another output than rows is made of."""
+    quarantined: list[str] = []
+    """The failure, or the problems, that have ended or stopped a process."""
 
 
 class ReadAnswer(msgspec.Struct, tag=True):
@@ -108,7 +118,8 @@ class AnalyseAnswer(msgspec.Struct, tag=True):
     groups: list[Analysed]
     reports: bytes = b""
     """The reports of their kernels (`dataset.store.pack`)."""
-    problems: list[str] = []
+    problems: dict[bytes, str] = {}
+    """The reason for each key that has no results."""
 
 
 class Missing(msgspec.Struct, tag=True):

@@ -66,7 +66,10 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
     if options.resume and not scan.dataset:
         raise UsageError("--resume requires -o FOLDER")
     if scan.dataset:
-        return 0 if _write_dataset(scan, options, words) else 1
+        try:
+            return 0 if _write_dataset(scan, options, words) else 1
+        except OSError as error:
+            return fail("incc-scan", f"{error.filename or options.output}: {error.strerror}", UsageError.status)
     inputs, note = _inputs(options)
     if options.output:
         check_targets([("-o", options.output)], options.files)
@@ -190,11 +193,14 @@ def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) ->
         incc_version=__version__,
         cores=[(model.name, model.version) for model in Worker(scan).models],
         settings=_described(options),
-        inputs=[options.project or "", *options.files],
+        inputs=options.files,
     )
     output = Output(scan, sys.stdout)
     begin = DatasetWriter.resume if options.resume else DatasetWriter.create
     with closing(begin(folder, about)) as writer:
+        if writer.complete:
+            say_scan(f"note: {folder}: complete already")
+            return not writer.store.failures()
         path = os.path.join(folder, "_inputs")
         if writer.pieces or (options.resume and os.path.exists(path)):
             listed = PieceList.read(path)
@@ -209,14 +215,17 @@ def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) ->
                 with progress_shown(), watched(flow.counts, listed.count) as show:
                     for number, done in flow.results(show):
                         for read, results in done:
-                            if read.failure:
-                                writer.add_failure(read.name, read.failure, True)
+                            for problem in [read.failure] if read.failure else read.problems:
+                                name = read.name or problem.partition(": ")[0]
+                                reason = problem.removeprefix(f"{name}: ")
+                                writer.add_failure(name, reason, problem in read.quarantined)
                             output.add(ScanOutcome(problems=messages_of(read), notes=read.notes))
                             output.inputs += 1
                             table.add(read, results)
                         table.piece_done(number + 1)
                 table.commit(listed.count)
                 writer.finish()
+                output.failed = bool(writer.store.failures())  # also those before --resume
             except KeyboardInterrupt:
                 # What has come since the last commit may be half of a piece.
                 say_scan("note: interrupted; --resume continues")

@@ -168,9 +168,13 @@ def messages_of(read: InputRead) -> list[str]:
 def summary(counts: Counts) -> str:
     """Return a sentence on a scan at its end."""
     saved = 100 * (1 - counts.analysed / counts.kernels) if counts.kernels else 0
-    failures = f"; {counts.failures:,} inputs with problems" if counts.failures else ""
-    kernels = f"{counts.kernels:,} kernels, of which {counts.analysed:,} differ and were analysed ({saved:.0f} % saved)"
-    return f"{counts.inputs:,} inputs with {kernels}{failures}"
+    failures = f"; {_counted(counts.failures, 'input')} with problems" if counts.failures else ""
+    kernels = f"{_counted(counts.kernels, 'kernel')}, of which {counts.analysed:,} were analysed ({saved:.0f} % saved)"
+    return f"{_counted(counts.inputs, 'input')} with {kernels}{failures}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 @contextmanager

@@ -34,18 +34,18 @@ _pieces = msgspec.msgpack.Decoder(Piece)
 
 def pieces(inputs: Iterable[Input]) -> Iterator[Piece]:
     """Yield pieces of about equal costs: parts of large files, or many small files."""
-    piece, cost, before, stamps = Piece([], [], []), 0, 0, dict[str, Stamp]()
+    piece, cost, before = Piece([], [], []), 0, 0
     for source in inputs:
         more = _cost(source)
         if piece.inputs and cost + more > min(max(_LEAST, before // _OF_ALL), _MOST):
-            yield msgspec.structs.replace(piece, files=list(stamps.values()))
-            piece, cost, before, stamps = Piece([], [], []), 0, before + cost, {}
+            yield piece
+            piece, cost, before = Piece([], [], []), 0, before + cost
         piece.names.append(name_of(source))
         piece.inputs.append(encoded(source))
-        stamps |= {stamp.path: stamp for stamp in _stamps(source)}
+        piece.files.append(_stamp(source))
         cost += more
     if piece.inputs:
-        yield msgspec.structs.replace(piece, files=list(stamps.values()))
+        yield piece
 
 
 def _cost(source: Input) -> int:
@@ -56,11 +56,12 @@ def _cost(source: Input) -> int:
     return _OF_BLOCK if isinstance(source, HexBlock) else _OF_SOURCE
 
 
-def _stamps(source: Input) -> Iterator[Stamp]:
+def _stamp(source: Input) -> Stamp | None:
     if isinstance(source, CodeFile):
         with suppress(OSError):  # reading it says so
             found = os.stat(source.path)
-            yield Stamp(source.path, found.st_size, found.st_mtime_ns)
+            return Stamp(source.path, found.st_size, found.st_mtime_ns)
+    return None
 
 
 class PieceList:

@@ -43,6 +43,8 @@ def requested_scan(options: argparse.Namespace) -> Scan:
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
     mcpu = options.mcpu or ("native" if options.measure else "")
     own_cores = in_project and not mcpu
+    if dataset and own_cores:
+        raise UsageError("-o FOLDER with -p requires -mcpu: a dataset is for the same cores throughout")
     kernel = REPORTED if options.reports else KernelSettings(arrays="likely")
     settings = settings_of(COMMAND, options, Settings(kernel=kernel))
     each_core = _cores(mcpu, settings) if mcpu else [settings]

@@ -28,6 +28,7 @@ from incc.driver.selection import order_of_worth
 from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
 from incc.fleet.dataset.store import hash_of, pack
 from incc.fleet.messages import (
+    CHANGED,
     Analyse,
     AnalyseAnswer,
     Analysed,
@@ -168,15 +169,18 @@ class RowWorker:
         answer = AnalyseAnswer([])
         reports: list[tuple[str, str, bytes]] = []
         for data, keys in zip(asked.inputs, asked.keys, strict=True):
-            if data not in self._kept:
-                self._read(data, moved)
+            problems = [] if data in self._kept else self._read(data, moved).problems
+            groups = self._kept.get(data, {})
             source = decoded(data, _inputs)
             assert isinstance(source, CodeFile)
             for key in keys:
+                if key not in groups:
+                    answer.problems[key] = "; ".join(problems) or CHANGED
+                    continue
                 try:
-                    results = self.worker.on_each_core(unit_of(source), self._kept[data][key])
+                    results = self.worker.on_each_core(unit_of(source), groups[key])
                 except AnalysisError as error:
-                    answer.problems.append(str(error))
+                    answer.problems[key] = str(error)
                 else:
                     answer.groups.append(_analysed(key, report_of(results), reports))
         answer.reports = self._packed(reports)
@@ -273,7 +277,6 @@ def _is_there(stamp: Stamp) -> bool:
     if stamp.here:
         return True
     try:
-        found = os.stat(stamp.path)
+        return stamp.is_of(os.stat(stamp.path))
     except OSError:
         return False
-    return (found.st_size, found.st_mtime_ns) == (stamp.size, stamp.changed)
