@@ -463,7 +463,7 @@ COMMAND = Command(
             Option(
                 "REPORT…",
                 "operand",
-                "JSON report, also of incc-run, or folder of them (-: standard input)",
+                "JSON report, also of incc-run, folder of them, or dataset (-: standard input)",
                 into="reports",
             ),
         ),

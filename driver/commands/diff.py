@@ -49,8 +49,9 @@ COMMAND = Command(
     usage=("incc-diff [options] A B [C …]", "incc-diff [options] --run COMPILER… -- ARGS"),
     about=(
         "Compare the kernels of several builds: which became faster or slower, and why. Each kernel is compared with "
-        "the first build that has it. An input is a report, a folder of reports, a database (FILE.db, or FILE.db@NAME "
-        "for a baseline or a commit), or code: sources, assembly, objects, libraries, programs; - is standard input. "
+        "the first build that has it. An input is a report, a folder of reports, a dataset of incc-scan, a database "
+        "(FILE.db, or FILE.db@NAME for a baseline or a commit), or code: sources, assembly, objects, libraries, "
+        "programs; - is standard input. "
         "Two runs of programs with probes are compared as well: reports of incc-run, or what probes recorded. A "
         f"source is compiled: {shared.COMPILED}",
     ),

@@ -34,6 +34,7 @@ from incc.report import types as t
 from incc.report.documents import InputError
 from incc.report.parts.roofline import ceilings_report
 from incc.report.runs import RunReport
+from incc.report.source.places import choice
 from incc.report.where import NAMES
 from incc.report.wording import counted
 from incc.support.errors import AnalysisError
@@ -57,9 +58,9 @@ COMMAND = Command(
     ),
     about=(
         "List the kernels of a build, those most worth optimising first and equal ones once. An input is a JSON "
-        "report, a file to which a build appended reports, or a folder of reports (INCC_OUTPUT=DIR of the build); - is "
-        "standard input. --hot weights the kernels by their run time or executions; without it, all have the same "
-        "weight.",
+        "report, a file to which a build appended reports, a folder of reports (INCC_OUTPUT=DIR of the build), or a "
+        "dataset of incc-scan; - is standard input. --hot weights the kernels by their run time or executions; without "
+        "it, all have the same weight.",
         "With --probes, print what loops took when programs that were built with probes ran, as incc-run does; after "
         "reports, list the kernels of the build by their time in these runs (docs/running.md).",
         "With --render, print the reports in these files in full, as the command that made them does.",
@@ -221,7 +222,11 @@ def _check_rendered(options: argparse.Namespace) -> None:
         raise UsageError(f"--{given.replace('_', '-')} and --render cannot be combined")
     if options.format == "markdown":
         raise UsageError("--render: reports in full are text, json or html; incc-report without it ranks as markdown")
-    if folder := next((name for name in options.inputs if os.path.isdir(name)), ""):
+    folders = [name for name in options.inputs if os.path.isdir(name)]
+    datasets = [name for name in folders if is_dataset(name)]
+    if datasets and not options.kernel:
+        raise UsageError(f"--render of the dataset {datasets[0]} requires --kernel")
+    if folder := next((name for name in folders if name not in datasets), ""):
         raise UsageError(f"--render takes files, but {folder} is a folder; incc-report {folder} lists its kernels")
 
 
@@ -487,7 +492,12 @@ def _render(options: argparse.Namespace) -> int:
     if options.roofline:
         given.take("roofline", options.roofline)
     completer = Completer()
-    reports, problems = all_reports(options.inputs)
+    datasets = [name for name in options.inputs if is_dataset(name)]
+    files = [name for name in options.inputs if name not in datasets]
+    reports, problems = all_reports(files) if files else ([], [])
+    for folder in datasets:
+        with opened_dataset(folder) as dataset:
+            reports.append(dataset.report([*dataset.units(kernels=[choice(name) for name in options.kernel])]))
     reports = [completer.whole(report) for report in reports]
     report = replace(reports[0], units=[unit for each in reports for unit in each.units])
     models = ReportedModels()

@@ -10,7 +10,7 @@ import heapq
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from incc.report.build import SCHEMA_VERSION
 from incc.report.documents import InputError, check_consistency, decoded, printable
 from incc.report.overview import overview
 from incc.report.source.demangle import choose_functions, short_name
+from incc.report.source.places import NamedKernels
 from incc.report.where import Condition, Value
 
 MOST = 100
@@ -89,7 +90,11 @@ class Dataset:
         return notes
 
     def units(
-        self, condition: Condition | None = None, cores: Collection[str] = (), functions: Sequence[str] = ()
+        self,
+        condition: Condition | None = None,
+        cores: Collection[str] = (),
+        functions: Sequence[str] = (),
+        kernels: Sequence[NamedKernels] = (),
     ) -> Iterator[t.UnitReport]:
         """Yield the kernels by file and core, in the order of the scan; files with many kernels in several units.
 
@@ -97,9 +102,11 @@ class Dataset:
             condition: A condition on kernels; others are left out, without reading their reports.
             cores: The names of cores; others are left out. Empty for all.
             functions: Globs of functions; others are left out. Empty for all.
+            kernels: Names of kernels or their functions; others are left out. Lines are ignored. Empty for all.
         """
+        kernels = [NamedKernels(each.function, 0) for each in kernels]
         streams = [
-            self._groups(core, number, condition, functions)
+            self._groups(number, self._wanted(core, condition, functions, kernels))
             for number, core in enumerate(self.cores)
             if not cores or core in cores
         ]
@@ -163,13 +170,11 @@ class Dataset:
             except (arrow.ArrowException, KeyError) as error:
                 raise DatasetError(f"{printable(path)}: damaged: {str(error).splitlines()[0]}") from None
 
-    def _groups(
-        self, core: str, number: int, condition: Condition | None, functions: Sequence[str]
-    ) -> Iterator[tuple[int, int, list[_Row]]]:
-        """Yield the wanted rows of a core by file, with the number of the first row and that of the core."""
+    def _groups(self, number: int, wanted: Iterable[_Row]) -> Iterator[tuple[int, int, list[_Row]]]:
+        """Yield rows of a core by file, with the number of the first row and that of the core."""
         rows: list[_Row] = []
         unit: Any = None
-        for row in self._wanted(core, condition, functions):
+        for row in wanted:
             own = [row[name] for name in _UNIT]
             if rows and (own != unit or len(rows) >= MOST):
                 yield rows[0]["row"], number, rows
@@ -179,8 +184,10 @@ class Dataset:
         if rows:
             yield rows[0]["row"], number, rows
 
-    def _wanted(self, core: str, condition: Condition | None, functions: Sequence[str]) -> Iterator[_Row]:
-        """Yield the rows that meet a condition."""
+    def _wanted(
+        self, core: str, condition: Condition | None, functions: Sequence[str], kernels: Sequence[NamedKernels]
+    ) -> Iterator[_Row]:
+        """Yield the rows of a core that `units` needs."""
         names = [name for name in sorted(condition.names if condition else ()) if name in COLUMNS]
         for batch in self._batches(core, list(_NEEDED | dict.fromkeys(names))):
             kept = [*range(len(batch))]
@@ -188,6 +195,15 @@ class Dataset:
                 symbols = batch["function"].to_pylist()
                 chosen = choose_functions(set(symbols), functions)
                 kept = [n for n in kept if symbols[n] in chosen]
+            if kernels:
+                symbols, ids, names, written = (
+                    batch[name].to_pylist() for name in ("function", "kernel_id", "name", "function_name")
+                )
+                kept = [
+                    n
+                    for n in kept
+                    if any(k.fits_names((symbols[n], ids[n], names[n]), (written[n],), (0, 0), None) for k in kernels)
+                ]
             if condition:
                 columns: dict[str, list[Value]] = {name: batch[name].to_pylist() for name in names}
                 kept = [n for n in kept if condition.holds({name: values[n] for name, values in columns.items()})]

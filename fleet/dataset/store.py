@@ -44,7 +44,7 @@ LEVEL = 6
 """The compression level of zstd: 0.1 ms for a kernel of 25 KB, which takes 1.0 KB in a batch of 64."""
 
 BATCH = 1 << 20
-"""Bytes of JSON from which reports are a batch of their own. Smaller ones are put together."""
+"""Bytes of JSON from which on reports are a batch. Those of a kernel on all cores are always in one."""
 
 MOST = 1 << 30
 """The largest size of an unpacked batch, in bytes: none is as large, but a damaged file may claim more."""
@@ -84,7 +84,7 @@ class _Batch(msgspec.Struct, frozen=True, array_like=True):
 
 
 _LIST = msgspec.msgpack.Decoder(list[StoredReport])
-_BATCH = msgspec.msgpack.Decoder(_Batch)
+_BATCHES = msgspec.msgpack.Decoder(list[_Batch])
 
 
 def hash_of(key: bytes, number: int) -> str:
@@ -96,9 +96,19 @@ def pack(reports: Iterable[tuple[str, str, bytes]]) -> bytes:
     """Return reports in the form that `Store.keep` takes, compressed; workers call this for all reports of a task.
 
     Args:
-        reports: hash, core, and JSON of each report; those of a kernel on several cores in succession.
+        reports: hash, core, and JSON of each report.
     """
-    return msgspec.msgpack.encode(_compressed([StoredReport(*report) for report in reports]))
+    of_hash: dict[str, list[StoredReport]] = {}
+    for report in reports:
+        of_hash.setdefault(report[0], []).append(StoredReport(*report))
+    batches: list[_Batch] = []
+    some: list[StoredReport] = []
+    for kernel in of_hash.values():
+        some += kernel
+        if sum(len(report.text) for report in some) >= BATCH:
+            batches.append(_compressed(some))
+            some = []
+    return msgspec.msgpack.encode([*batches, _compressed(some)] if some else batches)
 
 
 def _compressed(reports: Sequence[StoredReport]) -> _Batch:
@@ -191,9 +201,10 @@ class Store:
                 self._connection.execute("INSERT OR REPLACE INTO groups VALUES (?, ?)", [key, values])
                 if not reports:
                     continue
-                self._waiting.append(_BATCH.decode(reports))
-                if sum(batch.size for batch in self._waiting) >= BATCH:
-                    self._write_batch()
+                for batch in _BATCHES.decode(reports):
+                    self._waiting.append(batch)
+                    if sum(each.size for each in self._waiting) >= BATCH:
+                        self._write_batch()
 
     def _write_batch(self) -> None:
         """Write the reports that wait as one batch."""

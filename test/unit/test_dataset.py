@@ -22,7 +22,7 @@ import pyarrow.dataset as pd
 import pyarrow.parquet as pq
 
 from incc.fleet.dataset import layout, writing
-from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
+from incc.fleet.dataset.columns import ANALYSED, COLUMNS, INTEGERS, PLACES
 from incc.fleet.dataset.store import BATCH, Store, hash_of, pack
 from incc.fleet.dataset.writing import About, DatasetError, DatasetWriter
 from incc.report import columnar
@@ -80,6 +80,16 @@ def test_columns_are_those_of_conditions_and_a_few_of_the_scan() -> None:
     assert set(COLUMNS) - set(PLACES) - set(ANALYSED) == {"model", "incc_version", "model_version"}
 
 
+def test_document_lists_the_columns_of_the_scan() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    table = [line for line in text.splitlines() if line.startswith("| `") and line.count("|") == 4]
+    assert table == [
+        f"| `{name}` | {'integer' if name in INTEGERS else entry.kind} | {entry.meaning} |"
+        for name, entry in COLUMNS.items()
+        if name not in NAMES
+    ]
+
+
 KINDS = {
     NUMBER: st.none() | st.integers() | st.floats(),
     TEXT: st.none() | st.text(st.characters(), max_size=8),
@@ -121,7 +131,7 @@ def test_store_returns_what_it_keeps(groups: list[list[bytes]], asked: list[byte
         new = store.missing(group)
         assert new == [key for key in dict.fromkeys(group) if key not in kept]
         some = [
-            (hash_of(key, i), core, b"{%d}" % i * (size * BATCH // 8)) for key in new for i in (0, 1) for core in "ab"
+            (hash_of(key, i), core, b"{%d}" % i * (size * BATCH // 8)) for key in new for core in "ab" for i in (0, 1)
         ]
         packed = pack(some)
         store.keep([(key, b"%d" % n, packed if key == new[0] else b"") for key in new])

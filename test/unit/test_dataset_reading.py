@@ -163,6 +163,18 @@ def test_report_ranks_datasets_like_reports(a: Scanned, capsys: pytest.CaptureFi
         assert found == expected
 
 
+def test_kernels_of_datasets_are_rendered(a: Scanned, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the command that a ranking prints."""
+    texts = []
+    for name in (a.reports / "0.json", a.dataset):
+        assert report.main(["--render", str(name), "--kernel=f/loop1"]) == 0
+        text = capsys.readouterr().out
+        texts.append(text[text.rindex("Loop at") :])
+    assert texts[0] == texts[1]
+    assert report.main(["--render", str(a.dataset)]) == 2
+    assert "requires --kernel" in capsys.readouterr().err
+
+
 def test_diff_says_the_same_of_datasets_and_reports(a: Scanned, b: Scanned, capsys: pytest.CaptureFixture[str]) -> None:
     for options in ([], ["-mcpu=znver4"], ["--function=g", "--function=f"], ["--where=outcome != 'same'"]):
         expected = json_of(capsys, diff.main, str(a.reports), str(b.reports), *options)
