@@ -168,6 +168,7 @@ class _InputReader:
     def _in_folder(self, folder: str) -> Iterator[CodeFile]:
         """Yield the code in a folder: objects, members of static libraries, linked files, and what is in archives."""
         paths: dict[str, list[str]] = {}
+        bitcode: list[str] = []
         before = len(self.problems)
         for path in _regular_files(folder, self.problems):
             try:
@@ -176,9 +177,12 @@ class _InputReader:
                 self.problems.append(f"{path}: {error.strerror}")
                 continue
             if kind == "bitcode":
-                self.problems.append(f"{path}: {_BITCODE}")
+                bitcode.append(path)
             elif kind:
                 paths.setdefault(kind, []).extend([path] if self._is_new(path) else [])
+        if bitcode:
+            more = f" (and {len(bitcode) - 1:,} more)" if bitcode[1:] else ""
+            self.problems.append(f"{bitcode[0]}{more}: {_BITCODE}")
         if not paths and len(self.problems) == before:
             self.problems.append(f"{folder}: no object, library or program in this folder")
         yield from self._different(paths.get("object", ()))
