@@ -119,7 +119,9 @@ def _described(options: argparse.Namespace) -> dict[str, object]:
         for part in COMMAND.groups
         for option in part.options
         if option.destination not in apart
-        and (value := getattr(options, option.destination)) not in (option.default, "", None, False)
+        and (value := getattr(options, option.destination))
+        and not option.stands_for
+        and value != option.default
     }
 
 

@@ -169,8 +169,8 @@ def summary(counts: Counts) -> str:
     """Return a sentence on a scan at its end."""
     saved = 100 * (1 - counts.analysed / counts.kernels) if counts.kernels else 0
     failures = f"; {_counted(counts.failures, 'input')} with problems" if counts.failures else ""
-    kernels = f"{_counted(counts.kernels, 'kernel')}, of which {counts.analysed:,} were analysed ({saved:.0f} % saved)"
-    return f"{_counted(counts.inputs, 'input')} with {kernels}{failures}"
+    kernels = f"{_counted(counts.kernels, 'kernel')}; analysed {counts.analysed:,}, the others equal these"
+    return f"{_counted(counts.inputs, 'input')} with {kernels} ({saved:.0f} % saved){failures}"
 
 
 def _counted(number: int, word: str) -> str:
