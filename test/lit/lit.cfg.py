@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 import sys
+from importlib.util import find_spec
 
 config.name = "incc"
 config.suffixes = [".test", ".c", ".s", ".f90", ".cpp"]
@@ -72,6 +73,8 @@ for major in (14, 16, 19):
         config.substitutions.append((f"%source-plugin-{major}", plugin))
         if shutil.which(f"clang-{major}"):
             config.available_features.add(f"source-plugin-{major}")
+if find_spec("pyarrow"):
+    config.available_features.add("pyarrow")
 if platform.machine() == "x86_64":
     config.available_features.add("x86_64-host")
 # What takes long or an unusual component is left to `make check-all`.
