@@ -20,7 +20,7 @@ if platform.machine() != "x86_64" or not shutil.which("cc"):
 pytest.importorskip("pyarrow", reason="no pyarrow")
 duckdb = pytest.importorskip("duckdb", reason="no duckdb")
 pytest.importorskip("polars", reason="no polars")
-pytest.importorskip("pandas", reason="no pandas")
+pandas = pytest.importorskip("pandas", reason="no pandas")
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```\w+ title=\"(DuckDB|Polars|pandas)\"\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -131,6 +131,21 @@ def test_engines_give_the_same_answer(question: str, folder: None) -> None:
         assert len(others) == len(rows), engine
         for row, other in zip(rows, others, strict=True):
             assert [plain(value) for value in other] == list(row), engine
+
+
+def test_loops_that_share_a_name_are_not_compared(
+    datasets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Functions without symbols share the names of others."""
+    rows = pandas.read_parquet(datasets / "old" / "core=skylake")
+    other = rows.assign(row=rows.row + len(rows), cycles_per_element=2 * rows.cycles_per_element)
+    monkeypatch.chdir(tmp_path)
+    for name in ("old", "new", "loops"):
+        (tmp_path / name / "core=skylake").mkdir(parents=True)
+        pandas.concat([rows, other]).to_parquet(f"{name}/core=skylake/rows-000001.parquet")
+    (question,) = (text for text in QUESTIONS if text.startswith("Which loops became slower"))
+    for engine in ENGINES:
+        assert answer(engine, question)[1] == [], engine
 
 
 def test_questions_have_an_answer_for_each_engine() -> None:
