@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import msgspec
@@ -29,5 +30,8 @@ def written_out(text: str) -> str:
 
 
 def without_surrogates(text: str) -> str:
-    """Return text with bytes that are not UTF-8, which names of files may have, replaced by U+FFFD."""
-    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    """Return text with each byte that is not UTF-8, which names of files may have, replaced by U+FFFD."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 
 from incc.driver.commands.scan.analysis import Scan
-from incc.driver.deliver import without_surrogates
 from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
 from incc.fleet.flow import Results
 from incc.fleet.messages import InputRead, OnCore, Placed
 from incc.report.where import Value
+from incc.support.text import without_surrogates
 from incc.support.version import __version__
 from incc.views.json import without_controls
 
