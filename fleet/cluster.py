@@ -13,6 +13,7 @@ import hashlib
 import logging
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -38,6 +39,9 @@ LOCAL = "local"
 
 _OFTEN = 1.0
 """Seconds between two questions whether a task is still wanted, or how many workers there are."""
+
+
+_LOST = "the connection to the scheduler is lost"
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -75,12 +79,12 @@ class ClusterEngine:
         self._asked = 0.0
         self._threads = 0
         self._cluster: Any = None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "distributed.client"):  # which have levels of their own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             if address.partition(":")[0] == LOCAL:
                 self._cluster = _local_cluster(address)
-                address = self._cluster
-            self._client = distributed.Client(address, timeout=30, set_as_default=False)
+            self._client = distributed.Client(self._cluster or address, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             self.end()
             raise ClusterError(f"--cluster={address}: {' '.join(str(error).split()) or type(error).__name__}") from None
@@ -91,11 +95,18 @@ class ClusterEngine:
         return str(self._client.dashboard_link or "")
 
     @property
+    def has_workers(self) -> bool:
+        """False if nobody does any work yet."""
+        with _connected():
+            return bool(self._client.nthreads())
+
+    @property
     def room(self) -> int:
         """See `Engine`."""
         if time.monotonic() > self._asked + _OFTEN or not self._threads:
             self._asked = time.monotonic()
-            self._threads = sum(self._client.nthreads().values())
+            with _connected():
+                self._threads = sum(self._client.nthreads().values())
         return 2 * max(1, self._threads) + 1 - len(self._jobs)
 
     @property
@@ -113,7 +124,8 @@ class ClusterEngine:
         options: dict[str, Any] = {"priority": 10 if job.first else 0, "pure": False}
         if job.near:
             options |= {"workers": [job.near], "allow_other_workers": True}
-        future = self._client.submit(answer_here, self._program, job.request, *contents, **options)
+        with _connected():
+            future = self._client.submit(answer_here, self._program, job.request, *contents, **options)
         self._jobs.add(future)
         future.add_done_callback(lambda ended: self._ended.put((job, ended)))
 
@@ -125,7 +137,9 @@ class ClusterEngine:
             with open(stamp.path, "rb") as file:
                 if not stamp.is_of(os.fstat(file.fileno())):
                     raise OSError(errno.ESTALE, CHANGED)
-                self._contents[stamp] = self._client.scatter(file.read(), hash=True)
+                content = file.read()
+            with _connected():
+                self._contents[stamp] = self._client.scatter(content, hash=True)
         return self._contents[stamp]
 
     def done(self, seconds: float) -> Iterator[Done]:
@@ -134,7 +148,7 @@ class ClusterEngine:
             job, future = self._ended.get(timeout=seconds)
         except queue.Empty:
             if self._client.status not in ("running", "connecting"):
-                raise ClusterError("the connection to the scheduler is lost") from None
+                raise ClusterError(_LOST) from None
             return
         if isinstance(future, OSError):
             yield Done(job, problem=future.strerror or CHANGED, final=True)
@@ -151,7 +165,7 @@ class ClusterEngine:
             return Done(job, problem="each worker that had it was lost", ended=True)
         except Exception as error:
             if future.status == "cancelled" or self._client.status != "running":
-                raise ClusterError("the connection to the scheduler is lost") from None
+                raise ClusterError(_LOST) from None
             raise ClusterError(f"the workers cannot run incc: {' '.join(str(error).split())}") from None
         done = done_of(job, response, place.decode())
         if done.fatal:
@@ -168,6 +182,15 @@ class ClusterEngine:
             self._cluster.close(timeout=10)
 
 
+@contextlib.contextmanager
+def _connected() -> Iterator[None]:
+    """Raise ClusterError if the scheduler does not answer."""
+    try:
+        yield
+    except OSError:
+        raise ClusterError(_LOST) from None
+
+
 def _local_cluster(address: str) -> Any:
     """Start a cluster on this machine. Raises ValueError for another number than a positive one."""
     from distributed import LocalCluster
@@ -175,8 +198,8 @@ def _local_cluster(address: str) -> Any:
 
     from incc.support.workers import cpus
 
-    _, _, number = address.partition(":")
-    if number and not (number.isdecimal() and int(number)):
+    _, colon, number = address.partition(":")
+    if colon and not (number.isdecimal() and int(number)):
         raise ValueError(f"{number!r} is no number of workers")
     security = Security()
     secured = {"security": security, "protocol": "tls://"} if security.require_encryption else {}
@@ -186,8 +209,14 @@ def _local_cluster(address: str) -> Any:
         memory_limit=None,
         silence_logs=logging.CRITICAL,
         dashboard_address="127.0.0.1:0",
+        preload=[__name__],
         **secured,
     )
+
+
+def dask_setup(worker: object) -> None:
+    """Have a worker of a local cluster ignore the interrupt that a terminal sends to all: the scan ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 # --- beside a worker --------------------------------------------------------------------------------------------------

@@ -119,9 +119,9 @@ def _described(options: argparse.Namespace) -> dict[str, object]:
         for part in COMMAND.groups
         for option in part.options
         if option.destination not in apart
-        and (value := getattr(options, option.destination))
         and not option.stands_for
-        and value != option.default
+        and (value := getattr(options, option.destination)) not in (option.default, "", None)
+        and (value is not False or option.default is True)
     }
 
 
@@ -142,6 +142,8 @@ def _engine(scan: Scan, options: argparse.Namespace, words: list[str]) -> Iterat
         engine = ClusterEngine(options.cluster, program)
         if engine.dashboard:
             say_scan(f"note: the cluster's dashboard is {engine.dashboard}")
+        if not engine.has_workers:
+            say_scan("note: the cluster has no workers yet; the scan waits for them")
     else:
         # What every process needs is loaded before they are forked off.
         engine = LocalEngine(responding(scan), options.jobs or (1 if options.measure else cpus()), limits)

@@ -118,7 +118,7 @@ class RowWorker:
         read = InputRead(name_of(source), problems=outcome.problems, notes=outcome.notes)
         try:
             if isinstance(source, CodeFile) and not self._scan.measure:
-                self._kept[data] = self._read_code(at_hand(source, moved), read, outcome)
+                self._kept[data] = self._read_code(source, at_hand(source, moved), read, outcome)
                 self._forget()
             else:
                 for results in self.worker.analyses(source, outcome):
@@ -140,9 +140,11 @@ class RowWorker:
 
     # --- objects, whose groups are shared -----------------------------------------------------------------------------
 
-    def _read_code(self, file: CodeFile, read: InputRead, outcome: ScanOutcome) -> dict[bytes, ObjectCode]:
-        """Add the groups of an object to what is said of it, and return them by their keys."""
-        code = self.worker.code(file, outcome)
+    def _read_code(
+        self, file: CodeFile, here: CodeFile, read: InputRead, outcome: ScanOutcome
+    ) -> dict[bytes, ObjectCode]:
+        """Add the groups of an object, which is `here`, to what is said of it, and return them by their keys."""
+        code = self.worker.code(here, outcome)
         if code is None:
             return {}
         unit = unit_of(file)
