@@ -478,7 +478,6 @@ def _render(options: argparse.Namespace) -> int:
     """Print the reports of all inputs in full, as one report. Raises InputError and UsageError."""
     from incc.driver.cli.given import Given
     from incc.driver.settings import Settings
-    from incc.ranking.read import all_reports
 
     given = Given(MCA)
     for name, values in (("--views", [options.views]), ("--kernel", options.kernel)):
@@ -492,14 +491,7 @@ def _render(options: argparse.Namespace) -> int:
     if options.roofline:
         given.take("roofline", options.roofline)
     completer = Completer()
-    datasets = [name for name in options.inputs if is_dataset(name)]
-    files = [name for name in options.inputs if name not in datasets]
-    reports, problems = all_reports(files) if files else ([], [])
-    for folder in datasets:
-        with opened_dataset(folder) as dataset:
-            reports.append(dataset.report([*dataset.units(kernels=[choice(name) for name in options.kernel])]))
-    reports = [completer.whole(report) for report in reports]
-    report = replace(reports[0], units=[unit for each in reports for unit in each.units])
+    report, problems = _in_full(options, completer)
     models = ReportedModels()
     if page or options.roofline:
         report = models.with_rooflines(report, options.ghz)
@@ -516,6 +508,20 @@ def _render(options: argparse.Namespace) -> int:
     if failures or missing:
         return ERROR
     return FAILED if problems else OK
+
+
+def _in_full(options: argparse.Namespace, completer: Completer) -> tuple[t.AnalysisReport, Sequence[str]]:
+    """Return the reports of all inputs as one, and messages about those that cannot be read. Raises InputError."""
+    from incc.ranking.read import all_reports
+
+    datasets = [name for name in options.inputs if is_dataset(name)]
+    files = [name for name in options.inputs if name not in datasets]
+    reports, problems = all_reports(files) if files else ([], [])
+    for folder in datasets:
+        with opened_dataset(folder) as dataset:
+            reports.append(dataset.report([*dataset.units(kernels=[choice(name) for name in options.kernel])]))
+    reports = [completer.whole(report) for report in reports]
+    return replace(reports[0], units=[unit for each in reports for unit in each.units]), problems
 
 
 def _status(ranking: r.Ranking) -> int:

@@ -29,16 +29,7 @@ def requested_scan(options: argparse.Namespace) -> Scan:
     """Return the settings of the command line. Raises UsageError, and AnalysisError for an unknown core."""
     _name_project(options)
     in_project = options.project is not None
-    if options.measure and options.jobs > 1:
-        raise UsageError("--measure and -j cannot be combined: kernels are measured one at a time")
-    if options.reports and not in_project:
-        raise UsageError("--reports requires -p")
-    if options.trust and not in_project:
-        raise UsageError("--trust requires -p")
-    if options.files.count("-") > 1:
-        raise UsageError("standard input can be read only once")
-    if options.input_format and in_project:
-        raise UsageError("--input-format and -p cannot be combined")
+    _check(options, in_project)
     dataset = names_dataset(options)
     # What runs on this machine is compared with a model of its core, whatever core a command is for.
     mcpu = options.mcpu or ("native" if options.measure else "")
@@ -69,6 +60,20 @@ def requested_scan(options: argparse.Namespace) -> Scan:
         reports=options.reports or "",
         requested=bool(options.files),
     )
+
+
+def _check(options: argparse.Namespace, in_project: bool) -> None:
+    """Raise UsageError for options that do not go together."""
+    if options.measure and options.jobs > 1:
+        raise UsageError("--measure and -j cannot be combined: kernels are measured one at a time")
+    if options.reports and not in_project:
+        raise UsageError("--reports requires -p")
+    if options.trust and not in_project:
+        raise UsageError("--trust requires -p")
+    if options.files.count("-") > 1:
+        raise UsageError("standard input can be read only once")
+    if options.input_format and in_project:
+        raise UsageError("--input-format and -p cannot be combined")
 
 
 def _name_project(options: argparse.Namespace) -> None:
