@@ -255,7 +255,7 @@ def write_made_up(engine_name: str, count: int, folder: str) -> None:
     engine = engine_of(engine_name)
     before = time.process_time()
     try:
-        made = (Piece([str(n)], [str(n).encode()], []) for n in range(count // OF_PIECE))
+        made = (Piece([str(n)], [str(n).encode()], [None]) for n in range(count // OF_PIECE))
         kernels = written(engine, made, folder)
     finally:
         engine.end()
@@ -267,7 +267,7 @@ def engine_of(name: str) -> Engine:
     if name == "-j":
         return LocalEngine(MadeUp(), 2, Limits())
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    return ClusterEngine("local:2", Program(Path(__file__).stem, b"made up", Limits()))
+    return ClusterEngine("local:2", Program(Path(__file__).stem, b"made up", Limits(), os.getcwd()))
 
 
 def kernels(counts: Sequence[int], engines: Sequence[str], folder: Path) -> None:
@@ -446,7 +446,7 @@ def tasks(file: str, count: int, folder: Path) -> None:
     print(f"{'':24} {'':>8} {'ms/task':>9} {'ms/task':>7} {'ms/task':>7} {'per task':>9} {'per task':>9}")
     rates = []
     with scheduler(folder, 2, 16) as (address, own, others):
-        engine = ClusterEngine(address, Program(Path(__file__).stem, b"sized", Limits()))
+        engine = ClusterEngine(address, Program(Path(__file__).stem, b"sized", Limits(), os.getcwd()))
         try:
             for name, request, answer in (("empty", 0, 0), ("as large as real ones", sample.request, sample.answer)):
                 rate = rate_of(engine, count, request, answer, (own, others))

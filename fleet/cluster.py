@@ -40,6 +40,9 @@ LOCAL = "local"
 _OFTEN = 1.0
 """Seconds between two questions whether a task is still wanted, or how many workers there are."""
 
+_TOGETHER = 16
+"""The most answers that are fetched together: each has up to a few megabytes."""
+
 
 _LOST = "the connection to the scheduler is lost"
 
@@ -145,22 +148,35 @@ class ClusterEngine:
     def done(self, seconds: float) -> Iterator[Done]:
         """See `Engine`. Raises ClusterError if the scheduler is gone, or its workers cannot run the program."""
         try:
-            job, future = self._ended.get(timeout=seconds)
+            ended = [self._ended.get(timeout=seconds)]
         except queue.Empty:
             if self._client.status not in ("running", "connecting"):
                 raise ClusterError(_LOST) from None
             return
-        if isinstance(future, OSError):
-            yield Done(job, problem=future.strerror or CHANGED, final=True)
-            return
-        self._jobs.discard(future)
-        yield self._outcome(job, future)
+        with contextlib.suppress(queue.Empty):
+            while len(ended) < _TOGETHER:
+                ended.append(self._ended.get_nowait())
+        answers = self._fetched([future for _, future in ended if not isinstance(future, OSError)])
+        for job, future in ended:
+            if isinstance(future, OSError):
+                yield Done(job, problem=future.strerror or CHANGED, final=True)
+            else:
+                yield self._outcome(job, future, answers.get(future.key))
 
-    def _outcome(self, job: Job, future: Any) -> Done:
+    def _fetched(self, futures: Sequence[Any]) -> dict[str, Any]:
+        """Return the answers of those futures that have one; fetching many at once takes one exchange of messages."""
+        self._jobs.difference_update(futures)
+        try:
+            answers: dict[str, Any] = self._client.gather({future.key: future for future in futures}, errors="skip")
+        except Exception:  # `_outcome` finds out which one it is
+            return {}
+        return answers
+
+    def _outcome(self, job: Job, future: Any, answer: Any) -> Done:
         from distributed import KilledWorker
 
         try:
-            place, _, response = bytes(future.result()).partition(b"\0")
+            place, _, response = bytes(future.result() if answer is None else answer).partition(b"\0")
         except KilledWorker:
             return Done(job, problem="each worker that had it was lost", ended=True)
         except Exception as error:

@@ -7,6 +7,7 @@ the process that has just read the piece. So it does not matter how many process
 
 from __future__ import annotations
 
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -88,7 +89,7 @@ class _Open(msgspec.Struct, eq=False):
     number: int
     piece: Piece
     answers: list[bytes | None]
-    """The encoded answer for each input."""
+    """The answer for each input, as `_packed` returns it: with many workers, many wait for the first."""
     near: list[object]
     """The place where each input was read."""
     waits_for: set[bytes] = msgspec.field(default_factory=set)
@@ -113,6 +114,15 @@ _values = msgspec.msgpack.Decoder(list[OnCore])
 _input = msgspec.msgpack.Decoder(InputRead)
 
 
+def _packed(read: InputRead) -> bytes:
+    """Return an answer compressed: names of functions and files are repeated in it."""
+    return zlib.compress(encoded(read), 1)
+
+
+def _unpacked(data: bytes) -> InputRead:
+    return decoded(zlib.decompress(data), _input)
+
+
 _Work = tuple[int, bytes, int]
 """The number of an input, the key of one of its groups, and the cost of that."""
 
@@ -125,11 +135,13 @@ def _requests(work: Sequence[_Work], near: Sequence[object]) -> Iterator[tuple[o
         near: where each input was read.
     """
     some: list[_Work] = []
+    total = 0
     for each in work:
-        if some and (near[each[0]] != near[some[0][0]] or sum(cost for _, _, cost in some) >= COST):
+        if some and (near[each[0]] != near[some[0][0]] or total >= COST):
             yield near[some[0][0]], some
-            some = []
+            some, total = [], 0
         some.append(each)
+        total += each[2]
     if some:
         yield near[some[0][0]], some
 
@@ -226,7 +238,7 @@ class Flow:
                 self._keep(read.analysed, read.reports)
                 self.counts.analysed += sum(len(group.cores[0].kernels) for group in read.analysed if group.cores)
                 read.analysed, read.reports = [], b""
-                request.of.answers[n], request.of.near[n] = encoded(read), done.near
+                request.of.answers[n], request.of.near[n] = _packed(read), done.near
         else:
             self._analysed(request, received)
 
@@ -272,7 +284,7 @@ class Flow:
         else:
             (n,) = request.inputs
             failed = InputRead(request.of.piece.names[n], failure=problem, quarantined=[problem] if ended else [])
-            request.of.answers[n] = encoded(failed)
+            request.of.answers[n] = _packed(failed)
 
     def _claim(self) -> None:
         """Have the new keys of the pieces analysed that were read, in order."""
@@ -282,7 +294,7 @@ class Flow:
             work: list[_Work] = []
             for n, data in enumerate(opened.answers):
                 assert data is not None
-                groups = {group.key: group for group in decoded(data, _input).groups}
+                groups = {group.key: group for group in _unpacked(data).groups}
                 for key in self._keeper.missing(list(groups)):
                     if self._is_to_be_analysed(key, opened):
                         work.append((n, key, groups[key].cost))
@@ -304,7 +316,7 @@ class Flow:
         """Yield the inputs of a piece with their results."""
         for data in opened.answers:
             assert data is not None
-            read = decoded(data, _input)
+            read = _unpacked(data)
             keys = [group.key for group in read.groups]
             values = self._keeper.values(keys)
             for group in read.groups:

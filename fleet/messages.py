@@ -136,11 +136,11 @@ _requests = msgspec.msgpack.Decoder(Request)
 _answers = msgspec.msgpack.Decoder(Answer)
 
 # Bytes of names that are not UTF-8 are halves of surrogate pairs in Python, which messages cannot hold: characters of
-# the last private plane stand for them.
+# the last private plane stand for them in messages that begin with a byte which MessagePack does not use.
 _FIRST = 0x10FE00
 _HIDDEN = {0xDC00 + byte: _FIRST + byte for byte in range(0x80, 0x100)}
 _SHOWN = {hidden: byte for byte, hidden in _HIDDEN.items()}
-_MARK = chr(_FIRST).encode()[:2]
+_MARK = b"\xc1"
 
 
 def encoded(message: Any) -> bytes:
@@ -148,14 +148,14 @@ def encoded(message: Any) -> bytes:
     try:
         return _encoder.encode(message)
     except UnicodeEncodeError:
-        return _encoder.encode(_translated(msgspec.to_builtins(message, builtin_types=(bytes,)), _HIDDEN))
+        return _MARK + _encoder.encode(_translated(msgspec.to_builtins(message, builtin_types=(bytes,)), _HIDDEN))
 
 
 def decoded(data: bytes, decoder: msgspec.msgpack.Decoder[T]) -> T:
     """Return the message in some bytes. Raises msgspec.DecodeError."""
-    if _MARK not in data:
+    if not data.startswith(_MARK):
         return decoder.decode(data)
-    found: T = msgspec.convert(_translated(msgspec.msgpack.decode(data), _SHOWN), decoder.type)
+    found: T = msgspec.convert(_translated(msgspec.msgpack.decode(data[1:]), _SHOWN), decoder.type)
     return found
 
 

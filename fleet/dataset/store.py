@@ -197,24 +197,27 @@ class Store:
                 a pack may have the reports of several keys, it may also be b"".
         """
         with self._problems():
-            for key, values, reports in results:
-                self._connection.execute("INSERT OR REPLACE INTO groups VALUES (?, ?)", [key, values])
-                if not reports:
+            kept = list(results)
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO groups VALUES (?, ?)", [(key, values) for key, values, _ in kept]
+            )
+            for batch in [batch for _, _, reports in kept if reports for batch in _BATCHES.decode(reports)]:
+                if batch.size >= BATCH // 2:
+                    self._write_batch(batch)
                     continue
-                for batch in _BATCHES.decode(reports):
-                    self._waiting.append(batch)
-                    if sum(each.size for each in self._waiting) >= BATCH:
-                        self._write_batch()
+                self._waiting.append(batch)
+                if sum(each.size for each in self._waiting) >= BATCH:
+                    self._write_waiting()
 
-    def _write_batch(self) -> None:
-        """Write the reports that wait as one batch."""
+    def _write_waiting(self) -> None:
+        """Write the small batches that wait as one."""
         batches, self._waiting = self._waiting, []
-        if not batches:
-            return
         if len(batches) > 1:
-            batch = _compressed([report for each in batches for report in _unpacked(each.size, each.data)])
-        else:
-            (batch,) = batches
+            batches = [_compressed([report for each in batches for report in _unpacked(each.size, each.data)])]
+        for batch in batches:
+            self._write_batch(batch)
+
+    def _write_batch(self, batch: _Batch) -> None:
         number = self._connection.execute(
             "INSERT INTO batches (size, data) VALUES (?, ?)", [batch.size, batch.data]
         ).lastrowid
@@ -225,7 +228,7 @@ class Store:
     def reports(self, hash_: str) -> dict[str, bytes]:
         """Return the JSON of the reports of a kernel by core, in the order in which they were kept."""
         if self._waiting:
-            self._write_batch()
+            self._write_waiting()
         row = self._row("SELECT batch FROM reports WHERE hash = ?", [_number(hash_)])
         return self._unpacked_batch(row[0]).get(hash_, {}) if row else {}
 
@@ -269,7 +272,7 @@ class Store:
     def commit(self) -> None:
         """Write everything to the file, all or nothing."""
         with self._problems():
-            self._write_batch()
+            self._write_waiting()
             self._connection.execute("COMMIT")
             self._connection.execute("BEGIN IMMEDIATE")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
@@ -20,7 +21,7 @@ from incc.views.json import without_controls
 if TYPE_CHECKING:
     from incc.fleet.dataset.writing import DatasetWriter
 
-Row = list[Value]
+Row = tuple[Value, ...]
 
 SECONDS = 10.0
 ROWS = 20_000
@@ -31,15 +32,9 @@ _MOST_LATER = 1000
 
 _PLACES = [name for name in PLACES if name != "row"]
 _OF_CORE = ("model", "incc_version", "model_version")
-_LAYOUT = [
-    (0, _PLACES.index(name))
-    if name in _PLACES
-    else (1, ANALYSED.index(name))
-    if name in ANALYSED
-    else (2, ("row", *_OF_CORE).index(name))
-    for name in COLUMNS
-]
-"""For each column the part of a row that has it, and its index there."""
+_PARTS = (*_PLACES, *ANALYSED, "row", *_OF_CORE)
+_in_order = itemgetter(*[_PARTS.index(name) for name in COLUMNS])
+"""Returns the values of a row, which has those of `_PARTS`."""
 
 
 def rows_of(read: InputRead, results: Results, number: int) -> Iterator[tuple[list[float], dict[str, Row]]]:
@@ -62,8 +57,8 @@ def rows_of(read: InputRead, results: Results, number: int) -> Iterator[tuple[li
 
 
 def _row(kernel: Placed, core: OnCore, values: Sequence[Value], number: int) -> Row:
-    parts: tuple[Sequence[Value], ...] = (kernel.values, values, (number, core.core, __version__, core.version))
-    return [parts[part][index] for part, index in _LAYOUT]
+    row: Row = _in_order((*kernel.values, *values, number, core.core, __version__, core.version))
+    return row
 
 
 class Table:
