@@ -180,7 +180,7 @@ class MadeUp:
         answer = m.answer(respond(m.encoded(m.Read([m.encoded(HexBlock("triad", 1, TRIAD))]))))
         assert isinstance(answer, m.ReadAnswer)
         (read,) = answer.inputs
-        (core,) = read.analysed[0].cores
+        (core,) = msgspec.msgpack.decode(read.analysed[0].cores, type=list[m.OnCore])
         with contextlib.closing(Store("")) as store:
             store.keep([(b"", b"", read.reports)])
             reports = store.reports(str(core.kernels[0][ANALYSED.index("hash")]))
@@ -201,7 +201,7 @@ class MadeUp:
             name = hash_of(key, 0)
             values = list(self._core.kernels[0])
             values[ANALYSED.index("hash")] = name
-            answer.groups.append(m.Analysed(key, [msgspec.structs.replace(self._core, kernels=[values])]))
+            answer.groups.append(m.Analysed(key, 1, m.encoded([msgspec.structs.replace(self._core, kernels=[values])])))
             filler = os.urandom(FILLER // 2).hex().encode()
             reports.append((name, self._core.core, self._text[:-1] + b',"filler":"%b"}' % filler))
         answer.reports = pack(reports)

@@ -236,7 +236,7 @@ class Flow:
         elif isinstance(received, ReadAnswer):
             for n, read in zip(request.inputs, received.inputs, strict=True):
                 self._keep(read.analysed, read.reports)
-                self.counts.analysed += sum(len(group.cores[0].kernels) for group in read.analysed if group.cores)
+                self.counts.analysed += sum(group.kernels for group in read.analysed)
                 read.analysed, read.reports = [], b""
                 request.of.answers[n], request.of.near[n] = _packed(read), done.near
         else:
@@ -244,14 +244,14 @@ class Flow:
 
     def _analysed(self, request: _Request, received: AnalyseAnswer) -> None:
         self._keep(received.groups, received.reports)
-        self.counts.analysed += sum(len(group.cores[0].kernels) for group in received.groups if group.cores)
+        self.counts.analysed += sum(group.kernels for group in received.groups)
         asked = [key for keys in request.keys for key in keys]
         lacking = set(asked) - {group.key for group in received.groups}
         self._failed |= {key: (received.problems.get(key, "no reason given"), False) for key in lacking}
         self._settle(asked)
 
     def _keep(self, groups: Sequence[Analysed], reports: bytes) -> None:
-        self._keeper.keep((group.key, encoded(group.cores), b"" if n else reports) for n, group in enumerate(groups))
+        self._keeper.keep((group.key, group.cores, b"" if n else reports) for n, group in enumerate(groups))
 
     def _settle(self, keys: Iterable[bytes]) -> None:
         """Note that keys have results, or will have none."""

@@ -84,7 +84,10 @@ class Analysed(msgspec.Struct, array_like=True):
     """The results for a group."""
 
     key: bytes
-    cores: list[OnCore]
+    kernels: int
+    """The number of its kernels."""
+    cores: bytes
+    """A list of `OnCore`, encoded: it is kept as it is."""
 
 
 class InputRead(msgspec.Struct, array_like=True):

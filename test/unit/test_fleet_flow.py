@@ -206,7 +206,7 @@ def _group(key: bytes, planned: Planned) -> Group:
 
 def _result(key: bytes, planned: Planned) -> Analysed:
     """The result for a key. It tells where the key was analysed, which must not depend on chance."""
-    return Analysed(key, [OnCore("core", "1", [[planned.name]], [[0.0]])])
+    return Analysed(key, 1, encoded([OnCore("core", "1", [[planned.name]], [[0.0]])]))
 
 
 class FakeKeeper:

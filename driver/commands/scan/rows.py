@@ -169,7 +169,7 @@ class RowWorker:
 
     def _analyse(self, asked: Analyse, moved: Mapping[str, str]) -> AnalyseAnswer:
         answer = AnalyseAnswer([])
-        reports: list[tuple[str, str, bytes]] = []
+        reports = self._no_reports()
         for data, keys in zip(asked.inputs, asked.keys, strict=True):
             problems = [] if data in self._kept else self._read(data, moved).problems
             groups = self._kept.get(data, {})
@@ -188,9 +188,13 @@ class RowWorker:
         answer.reports = self._packed(reports)
         return answer
 
-    def _packed(self, reports: Sequence[tuple[str, str, bytes]]) -> bytes:
+    def _no_reports(self) -> list[tuple[str, str, bytes]] | None:
+        """Return a list for reports, None if nobody keeps them."""
+        return [] if self._scan.dataset else None
+
+    def _packed(self, reports: Sequence[tuple[str, str, bytes]] | None) -> bytes:
         """Return reports as datasets keep them."""
-        return pack(reports) if self._scan.dataset and reports else b""
+        return pack(reports) if reports else b""
 
     # --- everything else ----------------------------------------------------------------------------------------------
 
@@ -211,14 +215,14 @@ class RowWorker:
         text = "\n".join(identity).encode("utf-8", "surrogateescape")
         key = blake2b(text, digest_size=KEY).digest()
         read.groups.append(Group(key, placed, 0))
-        reports: list[tuple[str, str, bytes]] = []
+        reports = self._no_reports()
         read.analysed.append(_analysed(key, report, reports))
         read.reports = self._packed(reports)
 
 
-def _analysed(key: bytes, report: t.AnalysisReport, reports: list[tuple[str, str, bytes]]) -> Analysed:
-    """Return the results for a group, and add the reports of its kernels as `pack` takes them."""
-    answer = Analysed(key, [])
+def _analysed(key: bytes, report: t.AnalysisReport, reports: list[tuple[str, str, bytes]] | None) -> Analysed:
+    """Return the results for a group, and add the reports of its kernels as `pack` takes them, unless it is None."""
+    cores: list[OnCore] = []
     for unit in report.units:
         core = OnCore(unit.model.name, unit.model.version, [], [])
         for number, kernel in enumerate(unit.kernels):
@@ -226,9 +230,10 @@ def _analysed(key: bytes, report: t.AnalysisReport, reports: list[tuple[str, str
             values = [name if column == "hash" else COLUMNS[column].of(unit, kernel) for column in ANALYSED]
             core.kernels.append(values)
             core.worth.append([*order_of_worth(kernel, unit)])
-            reports.append((name, core.core, json_of(kernel)))
-        answer.cores.append(core)
-    return answer
+            if reports is not None:
+                reports.append((name, core.core, json_of(kernel)))
+        cores.append(core)
+    return Analysed(key, len(report.units[0].kernels), encoded(cores))
 
 
 def _at(kernel: KernelCode, kernel_id: str, readable: dict[str, str]) -> _At:
