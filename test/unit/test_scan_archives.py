@@ -271,7 +271,7 @@ def test_damaged_archives_are_messages(
         FORMATS[kind]([("1.o", CODE[0]), ("in", inner), ("n" * 60 + "/" + "n" * 60, CODE[1]), ("text", b"text")])
     )
     for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(content) - 1))
+        at = data.draw(st.integers(0, 1 << 16)) % len(content)  # their sizes vary with the time of day
         content[at] = data.draw(st.integers(0, 255))
     path = tmp_path_factory.getbasetemp() / "damaged"
     path.write_bytes(bytes(content))

@@ -62,7 +62,7 @@ NOTHING_TO_COMPARE = (
 NO_OUTPUT = (
     "incc-mca -mcpu=skylake -o no/where a.s",
     "incc-mca -mcpu=skylake --html=no/where a.s",
-    "incc-scan -mcpu=skylake -o no/where a.s",
+    "incc-scan -mcpu=skylake -o no/where.txt a.s",
     "incc-diff -o no/where one.json one.json",
     "incc-diff --html no/where one.json one.json",
     "incc-report -o no/where one.json",

@@ -102,12 +102,17 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _inputs(options: argparse.Namespace) -> tuple[Iterable[Input], str]:
-    """Return the inputs, and a note on them or "". Raises UsageError for an unusable project."""
+    """Return the inputs, and a note on them or "". Raises UsageError for an unusable project, and AnalysisError."""
     if options.project is not None:
         from incc.driver.commands.scan.project import read_project
 
         project = read_project(options.project, options.files, options.trust)
         return project.commands, project.note
+    if "-" in (options.files or ["-"]):
+        try:
+            os.fstat(0)
+        except OSError as error:  # closed: the next file that is opened would take its place
+            raise AnalysisError(f"<stdin>: {error.strerror}") from None
     return read_inputs(options.files or ["-"], options.input_format), ""
 
 
