@@ -111,8 +111,8 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
     for region, before in zip(regions, befores, strict=True):
         chosen = [code.instruction(line - 1) for line in region.lines]
         offset = chosen[0].offset - section.address
-        function_start = code.start_of(offset)
-        name = f"{code.names.get(function_start, section.name)}+{offset - function_start:#x}"
+        begin = code.begin_of(offset)
+        name = f"{code.function_at(begin) or section.name}+{offset - begin:#x}"
         follower = None if before is None else Follower(before, blocks)
         chosen = with_steps(chosen, follower) if follower and of_isa.convention.of_elements else chosen
         paced = pace(chosen, follower) if follower and paces else Pace(0)
@@ -336,12 +336,12 @@ class Code:
 
     def _jumped_into(self) -> set[int]:
         """Return the functions that the disassembled ones jump into, and their other parts."""
-        bounds, parts = self._symbols.bounds, self._symbols.parts
+        parts = self._symbols.parts
         others = {parts[start] for start, _, _ in self.functions if start in parts}
         for n in self.branches:
             offset = self._target_of(n)
             if 0 <= offset < len(self.section.data):
-                start = bounds[bisect_right(bounds, offset) - 1]
+                start = self.begin_of(offset)
                 if start != offset:  # a tail call does not make two functions one graph
                     others.add(start)
         return others
@@ -355,12 +355,23 @@ class Code:
 
     def is_chosen(self, n: int) -> bool:
         """Return True if an instruction is in a chosen function."""
-        bounds, chosen = self._symbols.bounds, self.section.chosen
-        return chosen is None or bounds[bisect_right(bounds, self.offsets[n]) - 1] in chosen
+        chosen = self.section.chosen
+        return chosen is None or self.begin_of(self.offsets[n]) in chosen
 
     def start_of(self, offset: int) -> int:
         """Return the offset at which the function of the instruction at `offset` starts."""
         return self.starts[bisect_right(self.starts, offset) - 1]
+
+    def begin_of(self, offset: int) -> int:
+        """Return the offset at which the function of an instruction begins, with a symbol or without one."""
+        bounds = self._symbols.bounds
+        return bounds[bisect_right(bounds, offset) - 1]
+
+    def function_at(self, start: int) -> str:
+        """Return the name of the function that begins at an offset; one without a symbol is named after its address."""
+        if start in self.names or start == 0:
+            return self.names.get(start, "")
+        return f"sub_{self.section.address + start:x}"
 
     def number_at(self, offset: int) -> int:
         """Return the number of the instruction that begins at `offset`, -1 if none does."""
@@ -472,7 +483,7 @@ def _symbols(section: Section) -> _Symbols:
 
 def _graphs(code: Code, tables: JumpTables) -> list[ControlFlow]:
     """Return the control flow of the functions of a section that have loops."""
-    functions = [(code.names.get(code.start_of(start), ""), range(begin, end)) for start, begin, end in code.functions]
+    functions = [(code.function_at(start), range(begin, end)) for start, begin, end in code.functions]
     begins = [numbers.start for _, numbers in functions]
     jumps: list[list[Jump]] = [[] for _ in functions]
     for jump in code.jumps():

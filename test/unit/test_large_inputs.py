@@ -76,6 +76,11 @@ def test_a_library_without_symbols_has_the_same_loops(
     whole = located_kernels(str(stripped))
     assert [k.instructions for k in whole.kernels] == [k.instructions for k in expected.kernels]
     assert len(whole.left_out) == len(expected.left_out)
+    # Each has a name of its own, from which the loops are as far as from the symbol.
+    assert [k.name.partition("+")[2] for k in whole.kernels] == [k.name.partition("+")[2] for k in expected.kernels]
+    functions = [{k.region.function for k in each.kernels if k.region} for each in (whole, expected)]
+    assert len(functions[0]) == len(functions[1])
+    assert any(name.startswith("sub_") for name in functions[0])
     found = [kernel for part in parts.code_parts(str(stripped)) for kernel in kernels(stripped, part)]
     assert found == kernels(stripped)
 
