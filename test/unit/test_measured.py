@@ -382,7 +382,7 @@ def test_the_page_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_incc_scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    used = standin(monkeypatch, took(1.25))
+    standin(monkeypatch, took(1.25))  # inherited by the process that measures
     file = tmp_path / "a.hex"
     file.write_text("4801c849ffcf75f8\n0f05\n")
     assert scan.main(["--measure", str(file)]) == 0
@@ -390,7 +390,6 @@ def test_incc_scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytes
     assert {"Cycles", "Measured"} <= set(heading.split())
     assert first.split()[2:4] == ["1.00", "1.25"]
     assert second.split()[4:6] == ["1.00", "-"]
-    assert len({loop.code for loop in used.loops}) == 1
     assert scan.main(["--measure", "--output=cycles", str(file)]) == 0
     assert [line.split()[1:] for line in capfd.readouterr().out.splitlines()] == [["1", "1.25"], ["1", "-"]]
     assert scan.main(["--measure", "--output=json", "--where", "measured > 1.2*cycles", str(file)]) == 0
