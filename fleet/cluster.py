@@ -135,7 +135,7 @@ class ClusterEngine:
     def _content(self, stamp: Stamp) -> Any:
         """Return the contents of a file as a task's argument; the workers fetch it from each other. Raises OSError."""
         if stamp not in self._contents:
-            if len(self._contents) >= 2:
+            if len(self._contents) >= 8:
                 self._contents.pop(next(iter(self._contents)))
             with open(stamp.path, "rb") as file:
                 if not stamp.is_of(os.fstat(file.fileno())):
@@ -180,8 +180,10 @@ class ClusterEngine:
         except KilledWorker:
             return Done(job, problem="each worker that had it was lost", ended=True)
         except Exception as error:
-            if future.status == "cancelled" or self._client.status != "running":
+            if self._client.status != "running":
                 raise ClusterError(_LOST) from None
+            if future.status == "cancelled":  # a file that it needs was given up by Dask; another try sends it again
+                return Done(job, problem="its task was cancelled")
             raise ClusterError(f"the workers cannot run incc: {' '.join(str(error).split())}") from None
         done = done_of(job, response, place.decode())
         if done.fatal:
