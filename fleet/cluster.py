@@ -77,7 +77,9 @@ class ClusterEngine:
             raise ClusterError("--cluster needs Dask: pip install 'incc[cluster]'") from None
         self._program = msgspec.msgpack.encode(program)
         self._ended: queue.SimpleQueue[tuple[Job, Any]] = queue.SimpleQueue()
-        self._jobs: set[Any] = set()
+        self._jobs: dict[Any, list[Any]] = {}
+        """The futures that are not done, each with the contents that it needs. Dask gives up what nobody holds, even if
+        a task that needs it is on its way to the scheduler."""
         self._contents: dict[Stamp, Any] = {}
         self._asked = 0.0
         self._threads = 0
@@ -129,20 +131,21 @@ class ClusterEngine:
             options |= {"workers": [job.near], "allow_other_workers": True}
         with _connected():
             future = self._client.submit(answer_here, self._program, job.request, *contents, **options)
-        self._jobs.add(future)
+        self._jobs[future] = contents
         future.add_done_callback(lambda ended: self._ended.put((job, ended)))
 
     def _content(self, stamp: Stamp) -> Any:
         """Return the contents of a file as a task's argument; the workers fetch it from each other. Raises OSError."""
         if stamp not in self._contents:
-            if len(self._contents) >= 8:
+            if len(self._contents) >= 2:
                 self._contents.pop(next(iter(self._contents)))
             with open(stamp.path, "rb") as file:
                 if not stamp.is_of(os.fstat(file.fileno())):
                     raise OSError(errno.ESTALE, CHANGED)
                 content = file.read()
             with _connected():
-                self._contents[stamp] = self._client.scatter(content, hash=True)
+                # Not named after the content: Dask may still be removing that of another scan, or of before.
+                self._contents[stamp] = self._client.scatter(content, hash=False)
         return self._contents[stamp]
 
     def done(self, seconds: float) -> Iterator[Done]:
@@ -165,7 +168,8 @@ class ClusterEngine:
 
     def _fetched(self, futures: Sequence[Any]) -> dict[str, Any]:
         """Return the answers of those futures that have one; fetching many at once takes one exchange of messages."""
-        self._jobs.difference_update(futures)
+        for future in futures:
+            self._jobs.pop(future, None)
         try:
             answers: dict[str, Any] = self._client.gather({future.key: future for future in futures}, errors="skip")
         except Exception:  # `_outcome` finds out which one it is
@@ -182,7 +186,7 @@ class ClusterEngine:
         except Exception as error:
             if self._client.status != "running":
                 raise ClusterError(_LOST) from None
-            if future.status == "cancelled":  # a file that it needs was given up by Dask; another try sends it again
+            if future.status == "cancelled":  # with the worker that had a file for it; another try sends the file again
                 return Done(job, problem="its task was cancelled")
             raise ClusterError(f"the workers cannot run incc: {' '.join(str(error).split())}") from None
         done = done_of(job, response, place.decode())
