@@ -67,6 +67,9 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """The inputs as the command line names them."""
 
 
+_SAME = "name another folder, or resume with the command line that began it"
+
+
 class DatasetWriter:
     """A dataset that is being written. After an OSError, only `close` may be called; `resume` then goes on.
 
@@ -155,7 +158,7 @@ class DatasetWriter:
             if not begun:
                 raise DatasetError(f"{printable(folder)}: no dataset to resume; without --resume the scan begins one")
             if difference := _difference(json.loads(begun), json.loads(_encoded(about))):
-                raise DatasetError(f"{printable(folder)}: {difference}; name another folder, or resume without it")
+                raise DatasetError(f"{printable(folder)}: {difference}; {_SAME}")
             writer = cls(folder, about, lock, store)
             writer._remove_uncommitted()
             writer._describe()
