@@ -118,23 +118,13 @@ class DatasetWriter:
                 if is_dataset(folder):
                     raise DatasetError(f"{printable(folder)}: holds a dataset; --resume continues it")
                 raise DatasetError(f"{printable(folder)}: not empty; name a new folder for the dataset")
-        lock = _locked(folder)
-        try:
-            store = Store(os.path.join(folder, KERNELS))
-        except BaseException:
-            os.close(lock)
-            raise
-        try:
+        with _held(folder) as (lock, store):
             if store.fact("about"):
                 raise DatasetError(f"{printable(folder)}: holds a dataset; --resume continues it")
             store.set_facts({"about": _encoded(about)})
             store.commit()
             writer = cls(folder, about, lock, store)
             writer._describe()
-        except BaseException:
-            store.close()
-            os.close(lock)
-            raise
         return writer
 
     @classmethod
@@ -147,13 +137,7 @@ class DatasetWriter:
         path = os.path.join(folder, KERNELS)
         if "\0" in folder or not os.path.isfile(path):
             raise DatasetError(f"{printable(folder)}: no dataset to resume; without --resume the scan begins one")
-        lock = _locked(folder)
-        try:
-            store = Store(path)
-        except BaseException:
-            os.close(lock)
-            raise
-        try:
+        with _held(folder) as (lock, store):
             begun = store.fact("about")
             if not begun:
                 raise DatasetError(f"{printable(folder)}: no dataset to resume; without --resume the scan begins one")
@@ -162,10 +146,6 @@ class DatasetWriter:
             writer = cls(folder, about, lock, store)
             writer._remove_uncommitted()
             writer._describe()
-        except BaseException:
-            store.close()
-            os.close(lock)
-            raise
         return writer
 
     # --- adding -------------------------------------------------------------------------------------------------------
@@ -342,6 +322,22 @@ def _changed(a: Any, b: Any, name: str = "") -> Iterator[str]:
             yield from _changed(a.get(each), b.get(each), f"{name}.{each}" if name else each)
     elif a != b:
         yield name
+
+
+@contextmanager
+def _held(folder: str) -> Iterator[tuple[int, Store]]:
+    """Lock a folder and open its store, which stay so unless the block raises an exception."""
+    lock = _locked(folder)
+    try:
+        store = Store(os.path.join(folder, KERNELS))
+        try:
+            yield lock, store
+        except BaseException:
+            store.close()
+            raise
+    except BaseException:
+        os.close(lock)
+        raise
 
 
 def _locked(folder: str) -> int:
