@@ -43,7 +43,7 @@ def assembly(*functions: tuple[str, str]) -> str:
 
 
 class Scanned(msgspec.Struct):
-    """The same scan as a folder of reports and as a dataset."""
+    """A scan, as a folder of reports and as a dataset."""
 
     reports: Path
     dataset: Path

@@ -40,7 +40,7 @@ FUNCTION = [name for name in PLACES if name != "row"].index("function")
 
 
 class Fate(msgspec.Struct, frozen=True):
-    """What happens to processes that read an input, or analyse a key."""
+    """The fate of processes that read an input, or analyse a key."""
 
     deaths: int = 0
     """The number of processes that it ends by itself before one answers."""

@@ -203,7 +203,7 @@ def test_top_keeps_the_same_kernels_however_many_come_later(
 ) -> None:
     outputs = []
     for most in (1000, 0):
-        monkeypatch.setattr("incc.driver.commands.scan.output._MOST_LATER", most)
+        monkeypatch.setattr("incc.driver.commands.scan.output.MOST_LATER", most)
         scan(["-mcpu=skylake", "-j1", "--top=3", "--format=cycles", str(library)])
         outputs.append(capfd.readouterr().out)
     assert outputs[0] == outputs[1]

@@ -22,7 +22,7 @@ from incc.views.layout import Layout, harmless, terminal
 say_scan = partial(say, "incc-scan")
 
 
-_MOST_LATER = 1000
+MOST_LATER = 1000
 """The most kernels that --top keeps besides the most worthwhile ones."""
 
 
@@ -76,7 +76,7 @@ class Output:
         if self.scan.top:
             self.candidates.append(result)
             self.later += 1 if isinstance(result, CyclesLine) else len(result.units[0].kernels)
-            if self.later > self.scan.top + _MOST_LATER:
+            if self.later > self.scan.top + MOST_LATER:
                 self._keep_top()
         elif isinstance(result, CyclesLine):
             self.stream.write(harmless(result.text, False) + "\n")

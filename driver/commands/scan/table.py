@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from incc.driver.commands.scan import output
 from incc.driver.commands.scan.analysis import Scan
 from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
 from incc.fleet.flow import Results
@@ -26,9 +27,6 @@ Row = tuple[Value, ...]
 SECONDS = 10.0
 ROWS = 20_000
 """When rows are written to a dataset: after so many seconds, or if there are so many kernels."""
-
-_MOST_LATER = 1000
-"""The most kernels that --top keeps besides the most worthwhile ones."""
 
 _PLACES = [name for name in PLACES if name != "row"]
 _OF_CORE = ("model", "incc_version", "model_version")
@@ -85,7 +83,7 @@ class Table:
                 continue
             if self._scan.top:
                 self._top.append((worth, self.number, rows))
-                if len(self._top) > self._scan.top + _MOST_LATER:
+                if len(self._top) > self._scan.top + output.MOST_LATER:
                     self._top = sorted(self._top)[: self._scan.top]
             else:
                 self._write(rows)
