@@ -167,10 +167,10 @@ def messages_of(read: InputRead) -> list[str]:
 
 def summary(counts: Counts) -> str:
     """Return a sentence on a scan at its end."""
-    saved = 100 * (1 - counts.analysed / counts.kernels) if counts.kernels else 0
+    copies = counts.kernels - counts.analysed
+    not_again = f", {copies:,} of which are copies, analysed once ({100 * copies / counts.kernels:.0f} %)" if copies > 0 else ""
     failures = f"; {_counted(counts.failures, 'input')} with problems" if counts.failures else ""
-    kernels = f"{_counted(counts.kernels, 'kernel')}; analysed {counts.analysed:,}, the others equal these"
-    return f"{_counted(counts.inputs, 'input')} with {kernels} ({saved:.0f} % saved){failures}"
+    return f"{_counted(counts.inputs, 'input')} with {_counted(counts.kernels, 'kernel')}{not_again}{failures}"
 
 
 def _counted(number: int, word: str) -> str:
