@@ -73,8 +73,10 @@ def execute(run: Run, top: Path) -> Outcome:
     (top / "stdin").write_bytes(run.stdin)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    # A forked process begins with this one's memory, which grows in a long run of tests.
-    inherited = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    # A forked process begins with this one's memory, which grows in a long run of tests, but for what is mapped from
+    # files, such as libraries.
+    resident, of_files = map(int, Path("/proc/self/statm").read_text().split()[1:3])
+    inherited = (resident - of_files) * resource.getpagesize()
     child = os.fork()
     if child == 0:
         _become(run, top)

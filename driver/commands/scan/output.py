@@ -168,7 +168,8 @@ def messages_of(read: InputRead) -> list[str]:
 def summary(counts: Counts) -> str:
     """Return a sentence on a scan at its end."""
     copies = counts.kernels - counts.analysed
-    not_again = f", {copies:,} of which are copies, analysed once ({100 * copies / counts.kernels:.0f} %)" if copies > 0 else ""
+    share = f"{100 * copies / (counts.kernels or 1):.0f} %"
+    not_again = f", {copies:,} of which are copies, analysed once ({share})" if copies > 0 else ""
     failures = f"; {_counted(counts.failures, 'input')} with problems" if counts.failures else ""
     return f"{_counted(counts.inputs, 'input')} with {_counted(counts.kernels, 'kernel')}{not_again}{failures}"
 
