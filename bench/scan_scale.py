@@ -267,7 +267,7 @@ def engine_of(name: str) -> Engine:
     if name == "-j":
         return LocalEngine(MadeUp(), 2, Limits())
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    return ClusterEngine("local:2", Program(Path(__file__).stem, b"made up", Limits(), os.getcwd()))
+    return ClusterEngine("local:2", Program(Path(__file__).stem, b"made up", Limits(), os.getcwd()), print)
 
 
 def kernels(counts: Sequence[int], engines: Sequence[str], folder: Path) -> None:
@@ -446,7 +446,7 @@ def tasks(file: str, count: int, folder: Path) -> None:
     print(f"{'':24} {'':>8} {'ms/task':>9} {'ms/task':>7} {'ms/task':>7} {'per task':>9} {'per task':>9}")
     rates = []
     with scheduler(folder, 2, 16) as (address, own, others):
-        engine = ClusterEngine(address, Program(Path(__file__).stem, b"sized", Limits(), os.getcwd()))
+        engine = ClusterEngine(address, Program(Path(__file__).stem, b"sized", Limits(), os.getcwd()), print)
         try:
             for name, request, answer in (("empty", 0, 0), ("as large as real ones", sample.request, sample.answer)):
                 rate = rate_of(engine, count, request, answer, (own, others))

@@ -15,6 +15,7 @@ from incc.report import types as t
 from incc.support.files import OutputError, write_all, write_file
 from incc.support.files import replace_file as replace_file
 from incc.support.sources import source_bytes
+from incc.support.text import without_surrogates
 
 if TYPE_CHECKING:
     from incc.driver.settings import Settings
@@ -200,11 +201,6 @@ def write_rendered(path: str | None, render: Render) -> None:
             raise OutputError(error.errno, error.strerror, path) from None
     else:
         write_stream(sys.stdout, lambda width, colour: without_surrogates(render(width, colour)))
-
-
-def without_surrogates(text: str) -> str:
-    """Replace surrogates, which stand for bytes that are not UTF-8, since readers of JSON or comments reject them."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def file_name(report: t.AnalysisReport, ending: str, folder: str = "") -> str:

@@ -7,6 +7,7 @@ bytes: requests, answers, and files that the workers do not see.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import hashlib
@@ -18,7 +19,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -69,8 +72,17 @@ class ClusterEngine:
 
     ships = True
 
-    def __init__(self, address: str, program: Program) -> None:
-        """Connect to a scheduler, or start a cluster: `local`, or `local:N` for N workers. Raises ClusterError."""
+    def __init__(self, address: str, program: Program, note: Callable[[str], None]) -> None:
+        """Connect to a scheduler, or start a cluster.
+
+        Args:
+            address: the scheduler's, or `local`, or `local:N` for N workers.
+            program: what the processes beside the workers run.
+            note: is told what the user may want to know of the cluster.
+
+        Raises:
+            ClusterError: The cluster cannot be used.
+        """
         try:
             import distributed
         except ImportError:
@@ -81,8 +93,9 @@ class ClusterEngine:
         """The futures that are not done, each with the contents that it needs. Dask gives up what nobody holds, even if
         a task that needs it is on its way to the scheduler."""
         self._contents: dict[Stamp, Any] = {}
+        self._note = note
         self._asked = 0.0
-        self._threads = 0
+        self._threads = -1
         self._cluster: Any = None
         for name in ("distributed", "distributed.client"):  # which have levels of their own
             logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -93,31 +106,29 @@ class ClusterEngine:
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             self.end()
             raise ClusterError(f"--cluster={address}: {' '.join(str(error).split()) or type(error).__name__}") from None
-
-    @property
-    def dashboard(self) -> str:
-        """The address of Dask's dashboard, "" if it has none."""
-        return str(self._client.dashboard_link or "")
-
-    @property
-    def has_workers(self) -> bool:
-        """False if nobody does any work yet."""
-        with _connected():
-            return bool(self._client.nthreads())
+        if self._client.dashboard_link:
+            note(f"the cluster's dashboard is {self._client.dashboard_link}")
 
     @property
     def room(self) -> int:
         """See `Engine`."""
-        if time.monotonic() > self._asked + _OFTEN or not self._threads:
-            self._asked = time.monotonic()
+        return 2 * max(1, self._count_threads()) + 1 - len(self._jobs)
+
+    def _count_threads(self) -> int:
+        """Return the number of the workers' threads, as of the last second. Raises ClusterError."""
+        is_due = time.monotonic() > self._asked + _OFTEN or self._threads < 0
+        if is_due and self._client.status == "running":  # otherwise there may be no answer for long
+            self._asked, before = time.monotonic(), self._threads
             with _connected():
                 self._threads = sum(self._client.nthreads().values())
-        return 2 * max(1, self._threads) + 1 - len(self._jobs)
+            if not self._threads and before:
+                self._note("the cluster has no workers; the scan waits for them")
+        return self._threads
 
     @property
     def window(self) -> int:
         """See `Engine`."""
-        return 32 + 4 * self._threads
+        return 32 + 4 * self._count_threads()
 
     def add(self, job: Job) -> None:
         """See `Engine`."""
@@ -143,9 +154,9 @@ class ClusterEngine:
                 if not stamp.is_of(os.fstat(file.fileno())):
                     raise OSError(errno.ESTALE, CHANGED)
                 content = file.read()
-            with _connected():
-                # Not named after the content: Dask may still be removing that of another scan, or of before.
-                self._contents[stamp] = self._client.scatter(content, hash=False)
+            with _connected(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Dask recommends `scatter`: what that sent is lost with its worker
+                self._contents[stamp] = self._client.submit(_the_same, content, pure=False)
         return self._contents[stamp]
 
     def done(self, seconds: float) -> Iterator[Done]:
@@ -155,6 +166,7 @@ class ClusterEngine:
         except queue.Empty:
             if self._client.status not in ("running", "connecting"):
                 raise ClusterError(_LOST) from None
+            self._count_threads()
             return
         with contextlib.suppress(queue.Empty):
             while len(ended) < _TOGETHER:
@@ -167,11 +179,21 @@ class ClusterEngine:
                 yield self._outcome(job, future, answers.get(future.key))
 
     def _fetched(self, futures: Sequence[Any]) -> dict[str, Any]:
-        """Return the answers of those futures that have one; fetching many at once takes one exchange of messages."""
+        """Return the answers of those futures that have one; fetching many at once takes one exchange of messages.
+
+        An answer that was lost with its worker is waited for: another one makes it again. Raises ClusterError.
+        """
         for future in futures:
             self._jobs.pop(future, None)
+        fetching = self._client.gather({future.key: future for future in futures}, errors="skip", asynchronous=True)
+        fetched = asyncio.run_coroutine_threadsafe(fetching, self._client.loop.asyncio_loop)
+        while not fetched.done():
+            wait([fetched], _OFTEN)
+            if self._client.status != "running":
+                raise ClusterError(_LOST)
+            self._count_threads()
         try:
-            answers: dict[str, Any] = self._client.gather({future.key: future for future in futures}, errors="skip")
+            answers: dict[str, Any] = fetched.result()
         except Exception:  # `_outcome` finds out which one it is
             return {}
         return answers
@@ -186,7 +208,7 @@ class ClusterEngine:
         except Exception as error:
             if self._client.status != "running":
                 raise ClusterError(_LOST) from None
-            if future.status == "cancelled":  # with the worker that had a file for it; another try sends the file again
+            if future.status == "cancelled":
                 return Done(job, problem="its task was cancelled")
             raise ClusterError(f"the workers cannot run incc: {' '.join(str(error).split())}") from None
         done = done_of(job, response, place.decode())
@@ -268,6 +290,11 @@ def answer_here(program: bytes, request: bytes, *contents: bytes) -> bytes:
         request = _with_contents(request, contents, get_worker().local_directory)
     place: bytes = get_worker().address.encode()
     return place + b"\0" + process.response(request)
+
+
+def _the_same(content: bytes) -> bytes:
+    """Return the contents of a file: a task that Dask repeats if the worker is lost that had its result."""
+    return content
 
 
 def _with_contents(request: bytes, contents: Sequence[bytes], folder: str) -> bytes:

@@ -18,13 +18,14 @@ from incc.driver.cli import shared
 from incc.driver.cli.command import ENVIRONMENT, Command, group
 from incc.driver.cli.kinds import Option, check_targets
 from incc.driver.cli.parsers import run
-from incc.driver.deliver import without_surrogates, write_rendered, write_stream
+from incc.driver.deliver import write_rendered, write_stream
 from incc.driver.messages import run_command, say
 from incc.driver.sides.runs import TOP, check_core, read_profiles, recorded_files, report_on
 from incc.report.runs import RunReport
 from incc.support.errors import AnalysisError
 from incc.support.progress import progress_shown
 from incc.support.signals import die_by, interruptible
+from incc.support.text import without_surrogates
 from incc.views.running import render, render_less_work
 
 if TYPE_CHECKING:

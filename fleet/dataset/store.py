@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -302,12 +303,18 @@ class Store:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            place = os.path.dirname(self.path) or os.curdir
+            if code == sqlite3.SQLITE_IOERR and shutil.disk_usage(place).free < _LEAST_SPACE:
+                code = sqlite3.SQLITE_FULL  # where SQLite does not say so
             if code in _SYSTEM:
                 raise OSError(_SYSTEM[code], os.strerror(_SYSTEM[code]), path) from error
             raise DatasetError(f"{path}: {_EXPLAINED.get(code, str(error))}") from error
         except (msgspec.MsgspecError, ValueError, TypeError) as error:
             raise DatasetError(f"{path}: damaged: {error}") from error
 
+
+_LEAST_SPACE = 1 << 16
+"""The bytes that SQLite needs on a disk beside those that it reserves; if they are missing it only says `I/O error`."""
 
 _SYSTEM = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,

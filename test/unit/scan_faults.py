@@ -57,17 +57,19 @@ def function(number: int) -> str:
 
 
 def make_objects(folder: Path, count: int = 6) -> list[str]:
-    """Compile objects, some of whose functions are the same, and the harmful ones; return their paths."""
+    """Compile objects, some with the same functions, the harmful ones, and some assembly; return their paths."""
     for n in range(count):
         (folder / f"a{n}.c").write_text(function(n) + function(n // 2 + 100))
         subprocess.run(["gcc", "-O2", "-c", f"a{n}.c"], cwd=folder, check=True)
     for number, name in enumerate(HARMFUL):
         (folder / f"z{number}.c").write_text(function(200 + number))
         subprocess.run(["gcc", "-O2", "-c", f"z{number}.c", "-o", name], cwd=folder, check=True)
+    (folder / "b.c").write_text(function(300))
+    subprocess.run(["gcc", "-O2", "-S", "b.c"], cwd=folder, check=True)
     site = folder / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(HOOK)
-    return sorted(map(str, folder.glob("*.o")))
+    return sorted(map(str, folder.glob("*.[os]")))
 
 
 class Scans:

@@ -20,7 +20,7 @@ pytest.importorskip("distributed", reason="no Dask")
 
 from scan_faults import HARMFUL, Scans, end_group, failures_of, rows_of, wait_for
 
-NO_WORKERS = "incc-scan: note: the cluster has no workers yet; the scan waits for them\n"
+NO_WORKERS = "incc-scan: note: the cluster has no workers; the scan waits for them\n"
 
 
 @pytest.fixture(scope="module")
@@ -158,10 +158,21 @@ def test_workers_elsewhere_get_the_contents_of_files(scans: Scans, rows: list[di
         assert process.stderr is not None
         while process.stderr.readline() != NO_WORKERS:
             assert process.poll() is None
-        started.worker(BLIND="1")
+        worker = started.worker(BLIND="1")
         _, errors = process.communicate()
         assert process.returncode == 0, errors
         assert rows_of(scans.folder / "elsewhere") == rows
+        # All workers go away, and another one comes.
+        process = scans.start([f"--cluster={started.address}", "-o", "alone"], SLOW="1")
+        assert process.stderr is not None
+        wait_for(scans.folder / "alone" / "core=skylake", process)
+        worker.terminate()
+        while process.stderr.readline() != NO_WORKERS:
+            assert process.poll() is None
+        started.worker()
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
+        assert rows_of(scans.folder / "alone") == rows
         # The scheduler goes away.
         process = scans.start([f"--cluster={started.address}", "-o", "lost"], SLOW="1")
         wait_for(scans.folder / "lost" / "core=skylake", process)

@@ -34,7 +34,7 @@ from incc.report.documents import InputError
 from incc.report.where import Condition
 from incc.support.errors import AnalysisError
 from incc.support.files import replacement, write_output
-from incc.support.progress import progress_shown
+from incc.support.progress import counted, progress_shown
 from incc.support.signals import interruptible
 from incc.support.version import __version__
 from incc.support.workers import WorkerError, cpus
@@ -144,11 +144,7 @@ def _engine(scan: Scan, options: argparse.Namespace, words: list[str]) -> Iterat
         if "-" in (options.files or ["-"]) and options.project is None:
             raise UsageError("a cluster does not see standard input; name files")
         program = Program("incc.driver.commands.scan.serve", encoded_scan(words, scan), limits, os.getcwd())
-        engine = ClusterEngine(options.cluster, program)
-        if engine.dashboard:
-            say_scan(f"note: the cluster's dashboard is {engine.dashboard}")
-        if not engine.has_workers:
-            say_scan("note: the cluster has no workers yet; the scan waits for them")
+        engine = ClusterEngine(options.cluster, program, lambda text: say_scan(f"note: {text}"))
     else:
         # What every process needs is loaded before they are forked off.
         engine = LocalEngine(responding(scan), options.jobs or (1 if options.measure else cpus()), limits)
@@ -167,21 +163,22 @@ def _scan(
     table = Table(scan, stream, None) if scan.rows else None
     outcomes = msgspec.msgpack.Decoder(ScanOutcome)
     with _engine(scan, options, words) as engine, closing(Store("")) as store:
-        listed = PieceList.of(inputs)
-        flow = Flow(engine, store, listed.after(0))
         try:
             # Output on the terminal shows the progress itself.
-            with nullcontext() if sys.stdout.isatty() else progress_shown(), watched(flow.counts, listed.count) as show:
-                for _, done in flow.results(show):
-                    for read, results in done:
-                        outcome = decoded(read.outcome, outcomes) if read.outcome else ScanOutcome()
-                        outcome.problems += messages_of(read)
-                        outcome.notes += read.notes
-                        output.add(outcome)
-                        output.inputs += 1
-                        if table:
-                            table.add(read, results)
-                    stream.flush()
+            with nullcontext() if sys.stdout.isatty() else progress_shown():
+                listed = PieceList.of(counted(inputs, "listing"))
+                flow = Flow(engine, store, listed.after(0))
+                with watched(flow.counts, listed.count) as show:
+                    for _, done in flow.results(show):
+                        for read, results in done:
+                            outcome = decoded(read.outcome, outcomes) if read.outcome else ScanOutcome()
+                            outcome.problems += messages_of(read)
+                            outcome.notes += read.notes
+                            output.add(outcome)
+                            output.inputs += 1
+                            if table:
+                                table.add(read, results)
+                        stream.flush()
             if table:
                 table.finish()
                 output.kernels = table.written
@@ -216,7 +213,8 @@ def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) ->
         else:
             inputs, note = _inputs(options)
             output.notes |= {note: None} if note else {}
-            listed = PieceList.of(inputs, path)
+            with progress_shown():
+                listed = PieceList.of(counted(inputs, "listing"), path)
         table = Table(scan, None, writer)
         with _engine(scan, options, words) as engine, interruptible():
             flow = Flow(engine, writer.store, listed.after(writer.pieces), writer.pieces)

@@ -227,7 +227,7 @@ class Worker:
 
     def _assembly(self, file: AssemblyFile, outcome: ScanOutcome) -> list[UnitResult]:
         try:
-            unit = Unit(assembly=read_input(file.name), assembly_file=file.name)
+            unit = Unit(assembly=read_input(file.path), assembly_file=file.name)
         except OSError as error:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
         unit = with_trust(unit, self.cores[0].scope)

@@ -47,6 +47,8 @@ class AssemblyFile(Struct, frozen=True, tag=True):
     """An assembly file, "-" for standard input."""
 
     name: str
+    path: str
+    """The file on the disk."""
 
 
 class SourceFile(Struct, frozen=True, tag=True):
@@ -132,7 +134,7 @@ class _InputReader:
             elif format_ == "hex":
                 yield from _blocks(name, self.problems)
             elif format_ == "asm":
-                yield AssemblyFile(name)
+                yield AssemblyFile(name, name)
             elif format_ == "source":
                 yield SourceFile(name)
             else:

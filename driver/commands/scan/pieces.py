@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import BinaryIO
 import msgspec
 
 from incc.driver.commands.scan.analysis import Input, name_of
-from incc.driver.commands.scan.inputs import CodeFile, HexBlock, UnreadableInput
+from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock, UnreadableInput
 from incc.fleet.flow import Piece
 from incc.fleet.messages import Stamp, decoded, encoded
 from incc.frontends.objects.parts import PART
@@ -57,10 +58,11 @@ def _cost(source: Input) -> int:
 
 
 def _stamp(source: Input) -> Stamp | None:
-    if isinstance(source, CodeFile):
+    if isinstance(source, CodeFile | AssemblyFile):
         with suppress(OSError):  # reading it says so
             found = os.stat(source.path)
-            return Stamp(source.path, found.st_size, found.st_mtime_ns)
+            if stat.S_ISREG(found.st_mode):
+                return Stamp(source.path, found.st_size, found.st_mtime_ns)
     return None
 
 

@@ -6,7 +6,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -21,7 +21,7 @@ from incc.driver.commands.scan.analysis import (
     problems_of,
     unit_of,
 )
-from incc.driver.commands.scan.inputs import CodeFile
+from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile
 from incc.driver.commands.scan.sharing import KEY, groups, key_of, only
 from incc.driver.pipeline import model_for, report_of, within_limits
 from incc.driver.selection import order_of_worth
@@ -58,6 +58,8 @@ from incc.views.json import render
 KEPT = 2500
 """The kernels that a process keeps between reading and analysing them, but for the last input. They take 100 MB."""
 
+Given = TypeVar("Given", bound=Input)
+
 _inputs: msgspec.msgpack.Decoder[Input] = msgspec.msgpack.Decoder(Input)
 
 
@@ -88,7 +90,7 @@ class OutcomeWorker:
         answer = ReadAnswer([])
         for encoded_input in asked.inputs if isinstance(asked, Read) else ():
             source = decoded(encoded_input, _inputs)
-            outcome = self.worker(at_hand(source, moved) if isinstance(source, CodeFile) else source)
+            outcome = self.worker(at_hand(source, moved))
             answer.inputs.append(InputRead(name_of(source), outcome=encoded(outcome)))
         return encoded(answer)
 
@@ -121,7 +123,7 @@ class RowWorker:
                 self._kept[data] = self._read_code(source, at_hand(source, moved), read, outcome)
                 self._forget()
             else:
-                for results in self.worker.analyses(source, outcome):
+                for results in self.worker.analyses(at_hand(source, moved), outcome):
                     self._add_unit(source, results, read)
         except AnalysisError as error:
             outcome.problems.append(str(error))
@@ -264,9 +266,11 @@ def json_of(kernel: t.KernelReport) -> bytes:
         return render(kernel, compact=True).encode("utf-8", "surrogateescape")
 
 
-def at_hand(file: CodeFile, moved: Mapping[str, str]) -> CodeFile:
-    """Return a file as it is on this machine."""
-    return msgspec.structs.replace(file, path=moved.get(file.path, file.path))
+def at_hand(source: Given, moved: Mapping[str, str]) -> Given:
+    """Return an input as it is on this machine."""
+    if isinstance(source, CodeFile | AssemblyFile) and source.path in moved:
+        return msgspec.structs.replace(source, path=moved[source.path])
+    return source
 
 
 def _moved(asked: Request) -> dict[str, str]:
