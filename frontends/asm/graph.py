@@ -465,7 +465,8 @@ def with_header(successors: Sequence[Sequence[int]], cycle: IrreducibleCycle) ->
     candidates = _some_round(successors, cycle) if cycle.innermost else []
     for header in sorted(candidates, key=lambda node: (node not in cycle.entries, node)):
         rest = {u: [v for v in successors[u] if v in nodes and v != header] for u in nodes if u != header}
-        if all(len(component) == 1 for component in _components(rest, sorted(rest))):
+        loops_on_itself = any(u in following for u, following in rest.items())
+        if not loops_on_itself and all(len(component) == 1 for component in _components(rest, sorted(rest))):
             latches = tuple(sorted(u for u in nodes if header in successors[u]))
             return NaturalLoop(header=header, body=nodes, latches=latches, depth=cycle.depth, innermost=True)
     return None

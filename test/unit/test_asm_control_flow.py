@@ -260,6 +260,7 @@ def test_every_cycle_is_reported(successors: list[list[int]]) -> None:
 
 
 @given(graphs())
+@example([[3, 1], [3], [3, 2], [2, 1, 3]])
 def test_parts_of_loops_and_irreducible_loops_have_one_header(successors: list[list[int]]) -> None:
     natural, irreducible = loops(successors, [0])
     inner = {loop.header for loop in natural}.union(*(cycle.nodes for cycle in irreducible))
