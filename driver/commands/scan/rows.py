@@ -55,8 +55,8 @@ from incc.support.errors import AnalysisError
 from incc.support.workers import problem_of
 from incc.views.json import render
 
-KEPT = 2500
-"""The kernels that a process keeps between reading and analysing them, but for the last input. They take 100 MB."""
+KEPT = 10_000
+"""The kernels that a process keeps between reading and analysing them, but for the last input. They take 400 MB."""
 
 Given = TypeVar("Given", bound=Input)
 
