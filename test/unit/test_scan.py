@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from test_report_schema import SCHEMA
 
 from incc.driver.commands import scan
+from incc.driver.commands.scan import inputs
 from incc.driver.commands.scan.analysis import Scan, Worker
 from incc.driver.commands.scan.inputs import HexBlock
 from settings_fixtures import settings_with
@@ -45,6 +46,19 @@ def test_cycles_in_the_order_of_the_input(tmp_path: pathlib.Path, capsys: pytest
     assert [line.split()[0] for line in lines] == BLOCKS
     assert lines[0] == "4801c0 1"
     assert lines[-1] == "f20f59c1f20f58c1 8"
+
+
+def test_pipes_without_an_end_are_cut(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "_MOST_BLOCKS", 3)
+    with subprocess.Popen(["yes", "90"], stdout=subprocess.PIPE) as endless:
+        assert endless.stdout is not None
+        pipe = f"/dev/fd/{endless.stdout.fileno()}"
+        status, lines, errors = run(capsys, "--format=cycles", pipe)
+        endless.kill()
+    assert (status, len(lines)) == (1, 3)
+    assert errors == f"incc-scan: error: {pipe}: more than 3 blocks; only these are analysed\n"
 
 
 def test_workers_print_the_same(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

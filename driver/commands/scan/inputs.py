@@ -27,6 +27,9 @@ _HEADER = 4096
 _LONGEST_LINE = 1 << 21
 """Characters of a line of hexadecimal digits. A longer block has more instructions than are analysed."""
 
+_MOST_BLOCKS = 5_000_000
+"""The most blocks of a file: it may be a pipe without an end."""
+
 _BITCODE = "LLVM bitcode without machine code; link it and name the result, or compile without -flto"
 
 
@@ -297,13 +300,16 @@ def _blocks(file: str, problems: list[str]) -> Iterator[HexBlock]:
     name = "<stdin>" if file == "-" else file
     try:
         with open(0 if file == "-" else file, encoding="ascii", errors="replace") as lines:
-            number = 0
+            number = blocks = 0
             while line := lines.readline(_LONGEST_LINE):
                 number += 1
                 if len(line) == _LONGEST_LINE:
                     raise OSError(errno.EFBIG, f"line {number} has more than {_LONGEST_LINE >> 20} MiB")
                 words = line.split(maxsplit=1)
                 if words and not words[0].startswith("#"):
+                    blocks += 1
+                    if blocks > _MOST_BLOCKS:
+                        raise OSError(errno.EFBIG, f"more than {_MOST_BLOCKS:,} blocks; only these are analysed")
                     yield HexBlock(name, number, words[0])
     except OSError as error:
         problems.append(f"{name}: {error.strerror}")
