@@ -1,4 +1,4 @@
-"""Scans of small objects in processes of their own, in which inputs of some names do harm."""
+"""Scans of small objects in processes of their own, in which inputs of some names do harm; fixtures for them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 HOOK = """
 import os, sys, time
@@ -133,13 +135,6 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-def end_group(process: subprocess.Popen[str], number: int) -> str:
-    """Send a signal to a process group, as a terminal does, and return the messages."""
-    os.killpg(process.pid, number)
-    _, errors = process.communicate()
-    return errors
-
-
 def rows_of(folder: Path) -> list[dict[str, Any]]:
     """The rows of a dataset."""
     import pyarrow.dataset
@@ -158,4 +153,47 @@ def failures_of(folder: Path) -> dict[str, tuple[str, bool]]:
     return {os.path.basename(row["input"]): (row["reason"], row["quarantined"]) for row in rows}
 
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory: pytest.TempPathFactory) -> Scans:
+    return Scans(tmp_path_factory.mktemp("objects"))
+
+
+@pytest.fixture(scope="module")
+def rows(scans: Scans) -> list[dict[str, Any]]:
+    """The rows of an undisturbed scan."""
+    status, _, errors = scans.run("-j1", "-o", "undisturbed")
+    assert (status, errors.count("\n")) == (0, 1), errors
+    undisturbed = rows_of(scans.folder / "undisturbed")
+    assert [row["row"] for row in undisturbed] == [*range(len(undisturbed))]
+    return undisturbed
+
+
+def check_harmful(scans: Scans, rows: list[dict[str, Any]], engine: str) -> None:
+    """Scan with the harmful inputs; check that these are listed, and that all others are analysed."""
+    status, _, errors = scans.run(engine, "-o", "harmed", HARM="1")
+    assert status == 1
+    assert errors.count("error: ") == len(HARMFUL)
+    failures = failures_of(scans.folder / "harmed")
+    assert {*failures} == {*HARMFUL}
+    for name, reason in HARMFUL.items():
+        assert reason in failures[name][0]
+        assert failures[name][1]
+        assert f"{name}: not analysed: " in errors
+    assert rows_of(scans.folder / "harmed") == [row for row in rows if os.path.basename(row["binary"]) not in HARMFUL]
+
+
+def check_signal(
+    scans: Scans, rows: list[dict[str, Any]], process: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    """Send a signal to a scan's process group, as a terminal does; check that all processes end, and resume the scan.
+
+    The scan writes to the folder of the signal's name.
+    """
+    os.killpg(process.pid, number)
+    _, errors = process.communicate()
+    assert process.returncode == -number, errors
+    assert "Traceback" not in errors
+    assert not scans.left()
+    status, _, errors = scans.run("-o", number.name, "--resume")
+    assert status == 0, errors
+    assert rows_of(scans.folder / number.name) == rows

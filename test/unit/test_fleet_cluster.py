@@ -18,22 +18,12 @@ import pytest
 pytest.importorskip("pyarrow", reason="no pyarrow")
 pytest.importorskip("distributed", reason="no Dask")
 
-from scan_faults import HARMFUL, Scans, end_group, failures_of, rows_of, wait_for
+import scan_faults
+from scan_faults import Scans, check_harmful, check_signal, rows_of, wait_for
+
+scans, rows = scan_faults.scans, scan_faults.rows  # fixtures
 
 NO_WORKERS = "incc-scan: note: the cluster has no workers; the scan waits for them\n"
-
-
-@pytest.fixture(scope="module")
-def scans(tmp_path_factory: pytest.TempPathFactory) -> Scans:
-    return Scans(tmp_path_factory.mktemp("objects"))
-
-
-@pytest.fixture(scope="module")
-def rows(scans: Scans) -> list[dict[str, Any]]:
-    """The rows of a scan without a cluster."""
-    status, _, errors = scans.run("-j1", "-o", "undisturbed")
-    assert status == 0, errors
-    return rows_of(scans.folder / "undisturbed")
 
 
 class Cluster:
@@ -90,6 +80,12 @@ def cluster(scans: Scans, folder: Path, **more: str) -> Iterator[Cluster]:
         started.end()
 
 
+def wait_for_serving(scans: Scans, process: subprocess.Popen[str]) -> None:
+    """Wait until a worker of a scan has started a process, or the scan has ended."""
+    while not any("scan.serve" in line for line in scans.processes().values()) and process.poll() is None:
+        time.sleep(0.05)
+
+
 def test_a_cluster_on_this_machine_gives_the_same_rows(scans: Scans, rows: list[dict[str, Any]]) -> None:
     status, _, errors = scans.run("--cluster=local:2", "-o", "local")
     assert status == 0, errors
@@ -98,38 +94,21 @@ def test_a_cluster_on_this_machine_gives_the_same_rows(scans: Scans, rows: list[
 
 
 def test_harmful_inputs_are_listed_and_all_others_analysed(scans: Scans, rows: list[dict[str, Any]]) -> None:
-    status, _, errors = scans.run("--cluster=local:1", "-o", "harmed", HARM="1")
-    assert status == 1
-    assert errors.count("error: ") == len(HARMFUL)
-    failures = failures_of(scans.folder / "harmed")
-    assert {*failures} == {*HARMFUL}
-    for name, reason in HARMFUL.items():
-        assert reason in failures[name][0]
-        assert failures[name][1]
-    assert rows_of(scans.folder / "harmed") == [row for row in rows if os.path.basename(row["binary"]) not in HARMFUL]
+    check_harmful(scans, rows, "--cluster=local:1")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_a_signal_ends_all_processes_and_the_scan_goes_on(
     scans: Scans, rows: list[dict[str, Any]], number: signal.Signals
 ) -> None:
-    folder = scans.folder / number.name
     process = scans.start(["--cluster=local:2", "-o", number.name], SLOW="1")
-    while not any("scan.serve" in line for line in scans.processes().values()) and process.poll() is None:
-        time.sleep(0.05)
-    errors = end_group(process, number)
-    assert process.returncode == -number, errors
-    assert "Traceback" not in errors
-    assert not scans.left()
-    status, _, errors = scans.run("-o", number.name, "--resume")
-    assert status == 0, errors
-    assert rows_of(folder) == rows
+    wait_for_serving(scans, process)
+    check_signal(scans, rows, process, number)
 
 
 def test_a_killed_client_leaves_no_processes(scans: Scans) -> None:
     process = scans.start(["--cluster=local:2", "--json"], SLOW="1")
-    while not any("scan.serve" in line for line in scans.processes().values()) and process.poll() is None:
-        time.sleep(0.05)
+    wait_for_serving(scans, process)
     process.kill()
     process.communicate()
     assert not scans.left()
@@ -138,10 +117,7 @@ def test_a_killed_client_leaves_no_processes(scans: Scans) -> None:
 @pytest.mark.long
 def test_workers_that_are_killed_are_replaced(scans: Scans, rows: list[dict[str, Any]]) -> None:
     process = scans.start(["--cluster=local:2", "-o", "killed"], SLOW="0.3")
-    folder = scans.folder / "killed"
-    # Dask gives up a worker that is killed while it starts.
-    while process.poll() is None and not any("scan.serve" in line for line in scans.processes().values()):
-        time.sleep(0.1)
+    wait_for_serving(scans, process)  # Dask gives up a worker that is killed while it starts
     for _ in range(3):
         time.sleep(1)
         workers = [n for n, line in scans.processes().items() if "spawn_main" in line and process.poll() is None]
@@ -149,7 +125,7 @@ def test_workers_that_are_killed_are_replaced(scans: Scans, rows: list[dict[str,
             os.kill(workers[0], signal.SIGKILL)
     _, errors = process.communicate()
     assert process.returncode == 0, errors
-    assert rows_of(folder) == rows
+    assert rows_of(scans.folder / "killed") == rows
 
 
 def test_workers_elsewhere_get_the_contents_of_files(scans: Scans, rows: list[dict[str, Any]], tmp_path: Path) -> None:

@@ -15,22 +15,10 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="no pyarrow")
 
-from scan_faults import HARMFUL, Scans, end_group, failures_of, rows_of, wait_for
+import scan_faults
+from scan_faults import Scans, check_harmful, check_signal, failures_of, rows_of, wait_for
 
-
-@pytest.fixture(scope="module")
-def scans(tmp_path_factory: pytest.TempPathFactory) -> Scans:
-    return Scans(tmp_path_factory.mktemp("objects"))
-
-
-@pytest.fixture(scope="module")
-def rows(scans: Scans) -> list[dict[str, Any]]:
-    """The rows of an undisturbed scan."""
-    status, _, errors = scans.run("-j1", "-o", "undisturbed")
-    assert (status, errors.count("\n")) == (0, 1), errors
-    found = rows_of(scans.folder / "undisturbed")
-    assert [row["row"] for row in found] == [*range(len(found))]
-    return found
+scans, rows = scan_faults.scans, scan_faults.rows  # fixtures
 
 
 def test_lines_are_the_rows_of_the_dataset(scans: Scans, rows: list[dict[str, Any]]) -> None:
@@ -41,17 +29,7 @@ def test_lines_are_the_rows_of_the_dataset(scans: Scans, rows: list[dict[str, An
 
 
 def test_harmful_inputs_are_listed_and_all_others_analysed(scans: Scans, rows: list[dict[str, Any]]) -> None:
-    status, _, errors = scans.run("-j2", "-o", "harmed", HARM="1")
-    assert status == 1
-    assert errors.count("error: ") == len(HARMFUL)
-    failures = failures_of(scans.folder / "harmed")
-    assert {*failures} == {*HARMFUL}
-    for name, reason in HARMFUL.items():
-        assert reason in failures[name][0]
-        assert failures[name][1]
-        assert f"{name}: not analysed: " in errors
-    kept = [row for row in rows if os.path.basename(row["binary"]) not in HARMFUL]
-    assert rows_of(scans.folder / "harmed") == kept
+    check_harmful(scans, rows, "-j2")
 
 
 def test_a_dataset_is_the_same_after_processes_were_killed_at_random(scans: Scans, rows: list[dict[str, Any]]) -> None:
@@ -79,16 +57,9 @@ def test_a_dataset_is_the_same_after_processes_were_killed_at_random(scans: Scan
 def test_a_signal_ends_all_processes_and_the_scan_goes_on(
     scans: Scans, rows: list[dict[str, Any]], number: signal.Signals
 ) -> None:
-    folder = scans.folder / number.name
     process = scans.start(["-j2", "-o", number.name], SLOW="1")
-    wait_for(folder / "_inputs", process)
-    errors = end_group(process, number)
-    assert process.returncode == -number, errors
-    assert "Traceback" not in errors
-    assert not scans.left()
-    status, _, errors = scans.run("-o", number.name, "--resume")
-    assert status == 0, errors
-    assert rows_of(folder) == rows
+    wait_for(scans.folder / number.name / "_inputs", process)
+    check_signal(scans, rows, process, number)
 
 
 def test_a_full_disk_ends_the_scan_with_a_message_and_it_goes_on(scans: Scans, rows: list[dict[str, Any]]) -> None:
