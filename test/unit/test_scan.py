@@ -284,9 +284,9 @@ def test_mistakes_in_options(arguments: list[str], message: str, capsys: pytest.
 
 def test_an_output_that_cannot_be_written(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
-    folder = tmp_path / "none" / "a.txt"
-    assert scan.main(["-mcpu=skylake", "-o", str(folder), file]) == 2
-    assert capsys.readouterr().err == f"incc-scan: error: {folder}: No such file or directory\n"
+    output = tmp_path / "none" / "a.txt"
+    assert scan.main(["-mcpu=skylake", "-o", str(output), file]) == 2
+    assert capsys.readouterr().err == f"incc-scan: error: {output}: No such file or directory\n"
 
 
 def test_function_selects(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""What incc-scan finds in folders and libraries, and the commands of projects: what is in the way has a line each."""
+"""Inputs of incc-scan in folders and libraries, and the commands of projects: each failure has a line of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from incc.driver.commands.scan.inputs import CodeFile, UnreadableInput, read_inp
 from incc.driver.commands.scan.project import read_project
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand, read_commands
 from incc.frontends.objects.archive import listed, members
-from incc.frontends.objects.read import ObjectError
 from properties import examples
 
 LOOP = "\t.globl {0}\n\t.type {0}, @function\n{0}:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rdi\n\tjne .L1\n\tret\n"
@@ -70,7 +69,9 @@ def test_members_are_listed_without_being_read(tmp_path: pathlib.Path, objects: 
 
 @examples(60)
 @given(st.data())
-def test_damaged_libraries_are_read_as_far_as_they_go(data: st.DataObject) -> None:
+def test_damaged_libraries_are_read_as_far_as_they_go(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     header = b"%-16s%-12d%-6d%-6d%-8o%-10d`\n"
     whole = b"!<arch>\n" + b"".join(
         header % (name, 0, 0, 0, 0o644, 6) + b"\x7fELF12" for name in (b"one.o/", b"two.o/", b"three.o/")
@@ -79,14 +80,9 @@ def test_damaged_libraries_are_read_as_far_as_they_go(data: st.DataObject) -> No
     for _ in range(data.draw(st.integers(0, 4))):
         if damaged:
             damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
-    path = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"incc-test-{os.getpid()}.a"
+    path = tmp_path_factory.getbasetemp() / "damaged.a"
     path.write_bytes(bytes(damaged))
-    try:
-        files, _ = find(path)
-    except ObjectError:
-        pytest.fail("a damaged library stops the scan")
-    finally:
-        path.unlink()
+    files, _ = find(path)
     assert len(files) <= 3
     assert bytes(damaged) != whole or len(files) == 3
 
