@@ -461,33 +461,56 @@ def with_header(successors: Sequence[Sequence[int]], cycle: IrreducibleCycle) ->
     Compilers that jump into the middle of a loop at its start make such cycles. The result has no cycle but those
     through its header, like an innermost natural loop.
     """
-    nodes = cycle.nodes
-    candidates = _some_round(successors, cycle) if cycle.innermost else []
-    for header in sorted(candidates, key=lambda node: (node not in cycle.entries, node)):
-        rest = {u: [v for v in successors[u] if v in nodes and v != header] for u in nodes if u != header}
-        loops_on_itself = any(u in following for u, following in rest.items())
-        if not loops_on_itself and all(len(component) == 1 for component in _components(rest, sorted(rest))):
-            latches = tuple(sorted(u for u in nodes if header in successors[u]))
-            return NaturalLoop(header=header, body=nodes, latches=latches, depth=cycle.depth, innermost=True)
-    return None
+    if not cycle.innermost:
+        return None
+    nodes = sorted(cycle.nodes)
+    number = {node: n for n, node in enumerate(nodes)}
+    inside = [[number[v] for v in successors[u] if v in number] for u in nodes]
+    passed = _on_each_round(inside, number[cycle.entries[0]])
+    if not passed:
+        return None
+    header = min([nodes[n] for n in passed], key=lambda node: (node not in cycle.entries, node))
+    latches = tuple(sorted(u for u in nodes if header in successors[u]))
+    return NaturalLoop(header=header, body=cycle.nodes, latches=latches, depth=cycle.depth, innermost=True)
 
 
-def _some_round(successors: Sequence[Sequence[int]], cycle: IrreducibleCycle) -> list[int]:
-    """Return the nodes of a shortest way from the first entry of a cycle back to it."""
-    start = cycle.entries[0]
-    before: dict[int, int] = {}
-    work = [start]
-    for node in work:
-        for following in successors[node]:
-            if following in cycle.nodes and following not in before:
-                before[following] = node
-                work.append(following)
-        if start in before:
-            break
-    way = [before[start]]
-    while way[-1] != start:
-        way.append(before[way[-1]])
-    return way
+def _on_each_round(successors: Sequence[Sequence[int]], start: int) -> list[int]:
+    """Return the nodes that all cycles of a graph pass, whose nodes all reach each other.
+
+    Cycles through `start` pass those nodes, in this order, that dominate it if it is divided into a beginning and an
+    end. Each other node belongs to the last of these that dominates it. From there control comes to no later one than
+    the next, so a way back from one to an earlier one makes a cycle that passes exactly those from here to there.
+    """
+    end = len(successors)
+    divided = [*[[end if v == start else v for v in following] for following in successors], []]
+    immediate = dominators(divided, start)
+    passed = [immediate[end]]
+    while passed[-1] != start:
+        passed.append(immediate[passed[-1]])
+    passed.reverse()
+    place = {node: n for n, node in enumerate(passed)}
+    others = {u: [v for v in following if v not in place] for u, following in enumerate(successors) if u not in place}
+    components = _components(others, others)  # each after those that it leads to
+    if any(len(component) > 1 for component in components) or any(u in following for u, following in others.items()):
+        return []
+    belongs = dict(place)
+    for node in reverse_postorder(divided, start):
+        belongs.setdefault(node, belongs.get(immediate[node], 0))
+
+    # To which of the passed nodes each node leads past no others: the last of those up to its own, and the one after
+    # its own.
+    back: dict[int, int] = {}
+    leads_on: set[int] = set()
+    for u in [*[node for component in components for node in component], *passed]:
+        ends = [-1]
+        for v in successors[u]:
+            ends += [place[v]] if v in place else [back[v], belongs[v] + 1 if v in leads_on else -1]
+        back[u] = max(n for n in ends if n <= belongs[u])
+        if max(ends) > belongs[u]:
+            leads_on.add(u)
+    first = max(back[u] for u in passed)
+    last = min(n for n, u in enumerate(passed) if back[u] >= 0)
+    return passed[first : last + 1]
 
 
 def without_inner(successors: Sequence[Sequence[int]], loop: NaturalLoop, inner: Set[int]) -> NaturalLoop | None:

@@ -57,6 +57,8 @@ class FoundLoop(msgspec.Struct, frozen=True):
     shape: LoopShape
     whole: Set[int]
     """The blocks of the loop; of a partial one also those of the loops inside."""
+    entries: tuple[int, ...] = ()
+    """The blocks at which an irreducible one is entered."""
 
 
 def analysed_loops(
@@ -80,7 +82,7 @@ def analysed_loops(
     left_out = []
     for cycle in irreducible:
         if (entered := with_header(successors, cycle)) is not None:
-            found.append(FoundLoop(entered, "irreducible", entered.body))
+            found.append(FoundLoop(entered, "irreducible", entered.body, cycle.entries))
         elif cycle.innermost:
             left_out.append(cycle)
     return found, natural, left_out
@@ -128,10 +130,12 @@ def innermost(graphs: Iterable[ControlFlow], listing: InstructionFacts) -> tuple
     for graph in graphs:
         found, natural, irreducible = analysed_loops(graph)
         by_header = {loop.header: loop for loop in natural}
+        own = _first_location(listing, graph) if found else None
         inner = []
         for each in found:
             outer = by_header.get(each.loop.outer)
-            region = replace(_region(listing, graph, each), outer=_place(listing, graph, outer) if outer else None)
+            region = _region(listing, graph, each, own)
+            region = replace(region, outer=_place(listing, graph, outer) if outer else None)
             if each.shape == "innermost":
                 inner.append((replace(region, around=_around(listing, graph, outer, each.loop)), each.loop))
             else:
@@ -143,8 +147,22 @@ def innermost(graphs: Iterable[ControlFlow], listing: InstructionFacts) -> tuple
     return regions, left_out
 
 
-def _region(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, chosen: list[int] | None = None) -> Region:
-    """Return the region of a loop along the path `chosen`, the blocks from the header on; by default the likeliest."""
+def _first_location(listing: InstructionFacts, graph: ControlFlow) -> SourceLocation | None:
+    """Return the first known place in the source of a graph's instructions."""
+    return first_location(listing.places, (i for block in graph.blocks for i in block.instructions))
+
+
+def _region(
+    listing: InstructionFacts,
+    graph: ControlFlow,
+    found: FoundLoop,
+    own: SourceLocation | None,
+    chosen: list[int] | None = None,
+) -> Region:
+    """Return the region of a loop along the path `chosen`, the blocks from the header on; by default the likeliest.
+
+    `own` is the graph's `_first_location`.
+    """
     places, loop = listing.places, found.loop
     blocks = graph.blocks
     path, indirect = (chosen, 0) if chosen is not None else _likeliest_path(graph, loop)
@@ -160,7 +178,7 @@ def _region(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, cho
     notes += _exit_notes(listing, graph, found, path)
     notes += listing.notes(on_path)
 
-    source = source_of(places, on_path, places[on_path[-1]].location, (i for b in blocks for i in b.instructions))
+    source = source_of(places, on_path, places[on_path[-1]].location, own)
     lines = lines_of(places, on_path)
     body_lines = lines_of(places, body)
     function = graph.functions[loop.header]
@@ -222,11 +240,7 @@ def _shape_note(listing: InstructionFacts, graph: ControlFlow, found: FoundLoop)
     """Return the note on a loop that is not simply an innermost one."""
     blocks, loop = graph.blocks, found.loop
     if found.shape == "irreducible":
-        before = {
-            b for b, block in enumerate(blocks) if b not in loop.body and not loop.body.isdisjoint(block.successors)
-        }
-        others = sorted({t for b in before for t in blocks[b].successors if t in loop.body and t != loop.header})
-        where = " and ".join(_entry_name(listing, graph, b) for b in others)
+        where = " and ".join(_entry_name(listing, graph, b) for b in found.entries if b != loop.header)
         return f"also entered at {where}, but each iteration passes its first instruction"
     off = line_list(listing.places[i].line for b in found.whole - loop.body for i in blocks[b].instructions)
     return f"only iterations that do not enter a loop inside, which is left out with the way to it ({off})"
@@ -403,16 +417,17 @@ class LoopFinder:
 
     def __init__(self, graphs: Iterable[ControlFlow], listing: InstructionFacts, regions: Iterable[Region]) -> None:
         self.listing = listing
-        self._loops: dict[frozenset[int], tuple[ControlFlow, FoundLoop]] = {}
+        self._loops: dict[frozenset[int], tuple[ControlFlow, FoundLoop, SourceLocation | None]] = {}
         first_lines = {min(region.body_lines) for region in regions if region.body_lines}
         places = listing.places
         for graph in graphs:
             # Finding loops takes longer than looking for the lines of one.
             if first_lines.isdisjoint([places[i].line for block in graph.blocks for i in block.instructions]):
                 continue
+            own = _first_location(listing, graph)
             for loop in analysed_loops(graph)[0]:
                 body = (i for b in loop.loop.body for i in graph.blocks[b].instructions)
-                self._loops.setdefault(frozenset([listing.places[i].line for i in body]), (graph, loop))
+                self._loops.setdefault(frozenset([listing.places[i].line for i in body]), (graph, loop, own))
 
     def paths(self, region: Region, limit: int, first_side: float | None, sides: bool) -> tuple[list[LoopPath], bool]:
         """Return the ways through the loop of a region, as `incc.frontends.asm.regions.loop_paths` does."""
@@ -427,11 +442,11 @@ class LoopFinder:
         graph_and_loop = self._loops.get(frozenset(region.body_lines))
         if not graph_and_loop:
             return []
-        graph, found = graph_and_loop
+        graph, found, own = graph_and_loop
         loop = found.loop
         return [
             LoopPath(
-                _region(self.listing, graph, found, path),
+                _region(self.listing, graph, found, own, path),
                 _branches_on(self.listing, graph, loop, path),
                 0.0,
                 _is_cold(graph, loop, path),
@@ -441,7 +456,13 @@ class LoopFinder:
 
 
 def _paths_of(
-    listing: InstructionFacts, graph: ControlFlow, found: FoundLoop, limit: int, first_side: float | None, sides: bool
+    listing: InstructionFacts,
+    graph: ControlFlow,
+    found: FoundLoop,
+    own: SourceLocation | None,
+    limit: int,
+    first_side: float | None,
+    sides: bool,
 ) -> tuple[list[LoopPath], bool]:
     loop = found.loop
     paths: list[LoopPath] = []
@@ -469,7 +490,7 @@ def _paths_of(
         steps = path.steps()
         taken = [step.block for step in steps]
         branches = tuple([(step.line, step.taken) for step in steps if step.line])
-        region = _region(listing, graph, found, taken[:-1])
+        region = _region(listing, graph, found, own, taken[:-1])
         paths.append(LoopPath(region, branches, path.probability, _is_cold(graph, loop, taken)))
     return paths, True
 
@@ -572,18 +593,22 @@ def line_list(lines: Iterable[int]) -> str:
     return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
 
 
+def first_location(places: InstructionPlaces, instructions: Iterable[int]) -> SourceLocation | None:
+    """Return the place in the source of the first instruction that has one."""
+    return next((location for i in instructions if (location := places[i].location)), None)
+
+
 def source_of(
-    places: InstructionPlaces, members: Iterable[int], latch: SourceLocation | None, function: Iterable[int]
+    places: InstructionPlaces, members: Iterable[int], latch: SourceLocation | None, own: SourceLocation | None
 ) -> SourceLocation | None:
     """Return the place of a region in the source: that of its branch back, if it is in the function's own file.
 
     gcc and clang give the branch back the line of the `for` or `while`. If the branch was inlined from elsewhere (an
-    iterator's `operator!=`), the result is the line with the most instructions.
+    iterator's `operator!=`), the result is the line with the most instructions. `own` is the `first_location` of the
+    function.
     """
-    if latch:
-        own = next((location for i in function if (location := places[i].location)), None)
-        if own and own.file == latch.file:
-            return latch
+    if latch and own and own.file == latch.file:
+        return latch
     count = Counter([location for i in members if (location := places[i].location)])
     return min(count, key=lambda location: (-count[location], location)) if count else None
 

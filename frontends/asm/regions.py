@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
 from incc.frontends.asm.graph import loops as natural_loops
-from incc.frontends.asm.loops import LoopPath, call_notes, line_list, lines_of, source_of
+from incc.frontends.asm.loops import LoopPath, call_notes, first_location, line_list, lines_of, source_of
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, AsmFunction, Assembly, CommentMarker, Statement
 from incc.frontends.isa import ByteMarkers, isa, word_set
 from incc.frontends.kernel import LeftOut, Region, RegionKind
@@ -223,6 +223,7 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
             notes.append("contains a loop; --auto analyses each loop separately")
     notes += _notes(assembly, members)
     latch = statements[last].location if is_loop else None
+    begin = first_location(statements, function.statements if function else members) if latch else None
     lines = lines_of(statements, members)
     return Region(
         kind=kind,
@@ -234,7 +235,7 @@ def _straight(assembly: Assembly, kind: RegionKind, name: str, members: Sequence
         lines=lines,
         body_lines=lines,
         is_loop=is_loop,
-        source=source_of(statements, members, latch, function.statements if function else members),
+        source=source_of(statements, members, latch, begin),
         notes=tuple(notes),
     )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 import networkx
 import pytest
 from hypothesis import example, given
@@ -11,6 +14,7 @@ from incc.frontends.asm import graph as graph_module
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow, NaturalLoop, dominators, loops
 from incc.frontends.asm.parse import Assembly, parse
+from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.isa import isa
 from properties import examples
 
@@ -284,7 +288,54 @@ def test_parts_of_loops_and_irreducible_loops_have_one_header(successors: list[l
             node for node in cycle.nodes if networkx.is_directed_acyclic_graph(graph.subgraph(cycle.nodes - {node}))
         ]
         assert (entered is not None) == bool(common and cycle.innermost)
-        assert entered is None or leads_back(entered)
+        if entered is not None:
+            assert entered.header == min(common, key=lambda node: (node not in cycle.entries, node))
+            assert leads_back(entered)
+
+
+@given(graphs(), st.integers(0, 9))
+def test_nodes_on_each_round_are_those_without_which_no_cycle_is_left(successors: list[list[int]], start: int) -> None:
+    n = len(successors)
+    round_trip = [list(dict.fromkeys([*following, (u + 1) % n])) for u, following in enumerate(successors)]
+    graph = networkx_graph(round_trip)
+    expected = [u for u in graph if networkx.is_directed_acyclic_graph(graph.subgraph(set(graph) - {u}))]
+    assert sorted(graph_module._on_each_round(round_trip, start % n)) == expected
+
+
+def steps_for(text: str) -> int:
+    """Return the number of lines of Python that finding the loops of a text takes."""
+    count = 0
+
+    def trace(frame: object, event: str, argument: object) -> Callable[..., object]:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    assembly = parse(text)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        innermost_loops(assembly)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+GROWING: dict[str, Callable[[int], list[str]]] = {
+    "rounds without a common block": lambda n: [
+        f"je .L{n // 2}", *[f".L{i}: nop; je .L{(i + 2) % n}" for i in range(n)], "jmp .L0"
+    ],
+    "many irreducible cycles": lambda n: [f"je .B{i}; .A{i}: nop; .B{i}: nop; jne .A{i}" for i in range(n)],
+    "no line of the source for the first half": lambda n: [
+        '.file 1 "a.c"', *["je .Z; nop"] * n, ".loc 1 4", *[f".A{i}: nop; jne .A{i}" for i in range(n)], ".Z:"
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", GROWING)
+def test_finding_loops_takes_time_in_proportion_to_the_code(shape: str) -> None:
+    small, large = (steps_for("f: " + "\n".join([*GROWING[shape](n), "ret\n"])) for n in (100, 200))
+    assert large < 2.5 * small
 
 
 @examples(30)
