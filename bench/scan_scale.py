@@ -187,8 +187,7 @@ class MadeUp:
         self._core = core
         self._places = read.groups[0].kernels[0].values
         self._text = reports[core.core]
-        names = [name for name in PLACES if name != "row"]
-        self._named = [names.index(name) for name in ("symbol", "function", "function_name", "kernel_id")]
+        self._named = [PLACES.index(name) for name in ("symbol", "function", "function_name", "kernel_id")]
 
     def __call__(self, data: bytes) -> bytes:
         """Return the answer to a request."""

@@ -109,7 +109,7 @@ class _Request(msgspec.Struct, eq=False):
     """The files' contents were sent along."""
 
 
-_FUNCTION = [name for name in PLACES if name != "row"].index("function")
+_FUNCTION = PLACES.index("function")
 _values = msgspec.msgpack.Decoder(list[OnCore])
 _input = msgspec.msgpack.Decoder(InputRead)
 

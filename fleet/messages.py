@@ -55,7 +55,7 @@ class Placed(msgspec.Struct, array_like=True):
     place: int
     """Its number among the kernels of the input."""
     values: list[Value]
-    """The values of `columns.PLACES`, without the row's number."""
+    """The values of `columns.PLACES`."""
 
 
 class Group(msgspec.Struct, array_like=True):

@@ -8,7 +8,7 @@ from incc.support.version import __version__
 
 
 def _unknown(unit: t.UnitReport, kernel: t.KernelReport) -> Value:
-    """Return None for a value that is not in a report but known to the scan."""
+    """Return None: the scan sets this column, which reports do not have."""
     return None
 
 
@@ -30,16 +30,14 @@ COLUMNS: dict[str, Name] = {
 INTEGERS = ("row",)
 """The columns that are integers; all other numbers are floating-point numbers."""
 
-_OF_PLACE = frozenset(
-    (
-        *("row", "binary", "member", "symbol", "function", "function_name", "name", "kernel_id", "label"),
-        *("file", "line", "source", "assembly_file", "assembly_line", "compiler", "compiler_version"),
-    )
+PLACES = (
+    *("binary", "member", "symbol", "function", "function_name", "name", "kernel_id", "label"),
+    *("file", "line", "source", "assembly_file", "assembly_line", "compiler", "compiler_version"),
 )
-_OF_CORE = frozenset(("model", "incc_version", "model_version"))
+"""The columns that differ between occurrences of the same code, besides `row`."""
 
-PLACES = tuple(name for name in COLUMNS if name in _OF_PLACE)
-"""The columns that differ between occurrences of the same code."""
+OF_CORE = ("model", "incc_version", "model_version")
+"""The columns that are the same for all kernels on a core."""
 
-ANALYSED = tuple(name for name in COLUMNS if name not in _OF_PLACE | _OF_CORE)
+ANALYSED = tuple(name for name in COLUMNS if name not in {"row", *PLACES, *OF_CORE})
 """The columns that are the result of a kernel's analysis on a core."""

@@ -38,7 +38,7 @@ _ROWS = 1000
 """Rows that are read at a time."""
 
 _UNIT = ("binary", "member", "source", "assembly_file", "compiler", "compiler_version")
-_NEEDED = dict.fromkeys((*PLACES, "hash", "isa", "model", "model_version"))
+_NEEDED = dict.fromkeys(("row", *PLACES, "hash", "isa", "model", "model_version"))
 
 _Row = dict[str, Any]
 

@@ -36,8 +36,6 @@ from incc.fleet.messages import (
     request,
 )
 
-FUNCTION = [name for name in PLACES if name != "row"].index("function")
-
 
 class Fate(msgspec.Struct, frozen=True):
     """The fate of processes that read an input, or analyse a key."""
@@ -200,7 +198,7 @@ def _number(key: bytes) -> int:
 
 
 def _group(key: bytes, planned: Planned) -> Group:
-    values: list[Any] = [f"{name} of {planned.name}" for name in PLACES if name != "row"]
+    values: list[Any] = [f"{name} of {planned.name}" for name in PLACES]
     return Group(key, [Placed(0, values)], 9_000)
 
 

@@ -247,7 +247,7 @@ def _at(kernel: KernelCode, kernel_id: str, readable: dict[str, str]) -> _At:
 
 
 def _places(unit: Any, kernel: Any, source: Input) -> list[Value]:
-    """Return the values of `columns.PLACES` for a kernel, without the row's number.
+    """Return the values of `columns.PLACES` for a kernel.
 
     Unit and kernel are those of a report, or have the same attributes as far as they tell places.
     """
@@ -255,7 +255,7 @@ def _places(unit: Any, kernel: Any, source: Input) -> list[Value]:
         own = {"binary": source.path, "member": source.inside}
     else:
         own = {"binary": getattr(source, "file", name_of(source)), "member": ""}
-    return [own[name] if name in own else COLUMNS[name].of(unit, kernel) for name in PLACES if name != "row"]
+    return [own[name] if name in own else COLUMNS[name].of(unit, kernel) for name in PLACES]
 
 
 def json_of(kernel: t.KernelReport) -> bytes:

@@ -11,7 +11,7 @@ import msgspec
 
 from incc.driver.commands.scan import output
 from incc.driver.commands.scan.analysis import Scan
-from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
+from incc.fleet.dataset.columns import ANALYSED, COLUMNS, OF_CORE, PLACES
 from incc.fleet.flow import Results
 from incc.fleet.messages import InputRead, OnCore, Placed
 from incc.report.where import Value
@@ -28,9 +28,7 @@ SECONDS = 10.0
 ROWS = 20_000
 """When rows are written to a dataset: after so many seconds, or if there are so many kernels."""
 
-_PLACES = [name for name in PLACES if name != "row"]
-_OF_CORE = ("model", "incc_version", "model_version")
-_PARTS = (*_PLACES, *ANALYSED, "row", *_OF_CORE)
+_PARTS = (*PLACES, *ANALYSED, "row", *OF_CORE)
 _in_order = itemgetter(*[_PARTS.index(name) for name in COLUMNS])
 """Returns the values of a row, which has those of `_PARTS`."""
 
