@@ -41,6 +41,8 @@ COFF_MACHINES = frozenset((0x14C, 0x1C0, 0x1C4, 0x5032, 0x5064, 0x6232, 0x6264, 
 """Processors with common COFF objects, which have no other magic (Microsoft's PE format, "Machine types")."""
 _UNWINDING = {"AMD64": Struct("<3I"), "ARM64": Struct("<2I")}
 """The entries in the table for unwinding by processor (Microsoft's PE format, ".pdata"): first a function's address."""
+_COFF_SYMBOL, _MACHO_SYMBOL = 18, 16
+"""Bytes of a symbol in a COFF object (20 in large ones), and in a Mach-O file of 64 bits."""
 _BRANCHES = {
     **dict.fromkeys(("AMD64_REL32", "BRANCH"), 4),
     **dict.fromkeys(("ARM64_BRANCH26", "ARM64_BRANCH19", "ARM64_BRANCH14", "BRANCH26"), 0),
@@ -272,13 +274,19 @@ def _read_with_lief(source: str | bytes, start: bytes, size: int) -> Container:
     binary: Any = lief.COFF.parse(source) if is_coff else lief.parse(source)
     if binary is None:
         raise ObjectError("not an ELF, PE/COFF or Mach-O file")
+    machine: Any
     if isinstance(binary, lief.PE.Binary):
-        machine, sections = str(binary.header.machine), _pe_sections(lief, binary)
+        machine, sections, ends = binary.header.machine, _pe_sections(lief, binary), _pe_ends(binary)
     elif isinstance(binary, lief.MachO.Binary):
-        machine, sections = str(binary.header.cpu_type), _macho_sections(lief, binary)
+        machine, sections, ends = binary.header.cpu_type, _macho_sections(lief, binary), _macho_ends(binary)
+        size = min(size, binary.original_size)  # a file for several processors has others after this one
     else:
-        machine, sections = str(binary.header.machine), _coff_sections(lief, binary)
-    return _container(_isa_of(machine.rsplit(".", 1)[-1]), sections, size)
+        machine, sections, ends = binary.header.machine, _coff_sections(lief, binary), _coff_ends(binary, source)
+    isa_name = _isa_of(str(machine).rsplit(".", 1)[-1])
+    # lief leaves out what is not there.
+    if missing := next((what for what, end in ends if end > size), ""):
+        raise ObjectError(f"the file is cut off: {missing} ends behind its end")
+    return _container(isa_name, sections, size)
 
 
 def _pe_sections(lief: Any, binary: Any) -> Iterator[Section]:
@@ -324,6 +332,45 @@ def _macho_sections(lief: Any, binary: Any) -> Iterator[Section]:
             relocations = _relocations(section.relocations, section.offset, read) if is_object else ()
             read = replace(read, cuts=_offsets(starts, read), relocations=relocations)
         yield read
+
+
+def _pe_ends(binary: Any) -> Iterator[tuple[str, int]]:
+    """Yield where parts of a file end. What a section has beyond its size in memory is only there to fill the file."""
+    for section in binary.sections:
+        if section.pointerto_raw_data:
+            used = min(section.sizeof_raw_data, section.virtual_size or section.sizeof_raw_data)
+            yield "a section", section.pointerto_raw_data + used
+
+
+def _coff_ends(binary: Any, source: str | bytes) -> Iterator[tuple[str, int]]:
+    """Yield where parts of a file end, as `_pe_ends` does."""
+    for section in binary.sections:
+        if section.pointerto_raw_data:
+            yield "a section", section.pointerto_raw_data + section.sizeof_raw_data
+    if at := binary.header.pointerto_symbol_table:
+        at += binary.header.nb_symbols * _COFF_SYMBOL
+        yield "its table of symbols", at
+        if isinstance(source, bytes):
+            length = source[at : at + 4]
+        else:
+            with open(source, "rb") as file:
+                file.seek(at)
+                length = file.read(4)
+        yield "its table of names", at + max(4, int.from_bytes(length, "little"))
+
+
+def _macho_ends(binary: Any) -> Iterator[tuple[str, int]]:
+    """Yield where parts of a file end, as `_pe_ends` does. Raises ObjectError if that is unknown."""
+    if len(binary.commands) < binary.header.nb_cmds:
+        raise ObjectError("the file is damaged: part of its load commands cannot be read")
+    for segment in binary.segments:
+        yield "a segment", segment.file_offset + segment.file_size
+    if (table := binary.symbol_command) is not None:
+        yield "its table of symbols", table.symbol_offset + table.numberof_symbols * _MACHO_SYMBOL
+        yield "its table of names", table.strings_offset + table.strings_size
+    for section in binary.sections:
+        if section.offset and section.segment is not None and section.segment.file_size:
+            yield "a section", section.offset + section.size
 
 
 def _relocations(relocations: Iterable[Any], start: int, section: Section) -> tuple[Relocation, ...]:

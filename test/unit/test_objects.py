@@ -13,6 +13,7 @@ import tracemalloc
 from functools import cache
 
 import lief
+import llvmlite.binding as llvmlite
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,6 +155,41 @@ def test_damaged_objects_are_read_whole_or_refused(data: st.DataObject) -> None:
         assert all(len(list(found.relocations(section))) <= len(section.content) for section in found.sections)
     with contextlib.suppress(ObjectError):
         assert read(bytes(bytes_)).sections
+
+
+LLVM = """target triple = "{}"
+define double @a_function_of_a_long_name(ptr %a, i64 %n) {{
+  br label %loop
+loop:
+  %i = phi i64 [0, %0], [%j, %loop]
+  %s = phi double [0.0, %0], [%t, %loop]
+  %p = getelementptr double, ptr %a, i64 %i
+  %v = load double, ptr %p
+  %t = fadd double %s, %v
+  %j = add i64 %i, 1
+  %more = icmp slt i64 %j, %n
+  br i1 %more, label %loop, label %end
+end:
+  ret double %t
+}}"""
+
+
+@pytest.mark.parametrize(
+    "of", ["x86_64-pc-windows-gnu", "aarch64-pc-windows-gnu", "x86_64-apple-macos", "arm64-apple-macos"]
+)
+def test_objects_of_other_systems_are_read_whole_or_refused(of: str, tmp_path: pathlib.Path) -> None:
+    llvmlite.initialize_all_targets()
+    llvmlite.initialize_all_asmprinters()
+    machine = llvmlite.Target.from_triple(of).create_target_machine()
+    whole = machine.emit_object(llvmlite.parse_assembly(LLVM.format(of)))
+    (name,) = [name for section in read(whole).sections for _, name in section.functions]
+    assert name.endswith("a_function_of_a_long_name")
+    file = tmp_path / "a.o"
+    for length in range(32, len(whole.rstrip(b"\0"))):
+        file.write_bytes(whole[:length])
+        for source in (whole[:length], str(file)):
+            with pytest.raises(ObjectError, match=r"cut off|damaged|not an ELF"):
+                read(source)
 
 
 def malicious(sections: int, symbols: int, name_length: int, sections_at: int = 64) -> bytes:
