@@ -21,6 +21,16 @@ CompiledKind = Literal[
 # --- regions ---------------------------------------------------------------------------------------------------------
 
 
+LAST_LINE = (1 << 32) - 1
+"""The largest number of a line in the source. Damaged debug information has larger and negative ones."""
+
+
+def line_number(digits: str) -> int:
+    """Return the number of a line or file in debug information, 0 for what is none."""
+    number = int(digits) if len(digits) <= len(str(LAST_LINE)) and digits.isdecimal() else 0
+    return number if number <= LAST_LINE else 0
+
+
 class SourceLocation(msgspec.Struct, frozen=True, order=True):
     """A place in the user's source."""
 

@@ -14,7 +14,7 @@ import msgspec
 
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.isa import detect, isa
-from incc.frontends.kernel import SourceLocation
+from incc.frontends.kernel import SourceLocation, line_number
 
 LABEL = 0
 DIRECTIVE = 1
@@ -299,7 +299,7 @@ class _Parser:
         if match and self._source_file:
             number = match[1]
             if number not in self._remark_locations:
-                self._remark_locations[number] = SourceLocation(self._source_file, int(number))
+                self._remark_locations[number] = SourceLocation(self._source_file, line_number(number))
             self._location = self._remark_locations[number]
 
     def _without_labels(self, piece: str) -> str:
@@ -362,8 +362,8 @@ class _Parser:
             return
         file, number = key = parts[0], parts[1]
         if key not in self._locations:
-            is_place = number.isdigit() and number != "0" and file in self._files
-            self._locations[key] = SourceLocation(self._files[file], int(number)) if is_place else None
+            line = line_number(number) if file in self._files else 0
+            self._locations[key] = SourceLocation(self._files[file], line) if line else None
         self._location = self._locations[key]
 
     def _file(self, _: str, rest: str) -> None:
@@ -371,7 +371,7 @@ class _Parser:
         names = [unescape(name) for name in re.findall(_STRING, rest)]
         if not names:
             return
-        if not number.isdigit():
+        if not number.isdecimal():
             self._source_file = names[0]
             return
         if number == "0" and len(names) > 1:
@@ -643,9 +643,9 @@ def columns_of(text: str, lines: Iterable[int]) -> dict[int, tuple[int, int]]:
             line = all_lines[i]
             if line.startswith(("\t.loc\t", "\t.loc ")):
                 words = line.split(None, 4)
-                column = int(words[3]) if len(words) > 3 and words[3].isdecimal() else 0
+                column = line_number(words[3]) if len(words) > 3 else 0
                 if len(words) > 2 and words[2].isdecimal():
-                    columns[number] = int(words[2]), column
+                    columns[number] = line_number(words[2]), column
                 break
             if line.startswith("\t.cfi_startproc"):
                 break

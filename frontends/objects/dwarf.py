@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from incc.frontends.kernel import Inlined, SourceLocation, Variable, VariablePlace
+from incc.frontends.kernel import LAST_LINE, Inlined, SourceLocation, Variable, VariablePlace
 from incc.frontends.objects.bytes import Reader, signed_leb, string_at, uleb
 from incc.frontends.objects.line_program import LineTable
 
@@ -477,7 +477,8 @@ class Dwarf:
     def _inlined_call(self, unit: _Unit, entry: int, values: Mapping[int, _Value]) -> Inlined:
         table = self._table(unit)
         number, line = (values[name].number if name in values else 0 for name in (_CALL_FILE, _CALL_LINE))
-        return Inlined(entry, self._name(unit, entry, values), (table.file(number) if table else "", line))
+        call = table.file(number) if table else "", line if 0 <= line <= LAST_LINE else 0
+        return Inlined(entry, self._name(unit, entry, values), call)
 
     def _values(self, unit: _Unit, abbreviation: _Abbreviation, at: int) -> tuple[dict[int, _Value], int]:
         """Return an entry's values by attribute, and the offset after them."""

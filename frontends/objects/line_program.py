@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import accumulate, pairwise
 
 from incc.frontends.asm.parse import shown_path
-from incc.frontends.kernel import SourceLocation
+from incc.frontends.kernel import LAST_LINE, SourceLocation
 from incc.frontends.objects.bytes import Reader, signed_leb, uleb
 
 Text = Callable[[int], str]
@@ -50,7 +50,7 @@ class LineTable:
     def _place(self, row: tuple[int, int]) -> SourceLocation | None:
         if row not in self._places:
             file = self.file(row[0])
-            self._places[row] = SourceLocation(file, row[1]) if row[1] and file else None
+            self._places[row] = SourceLocation(file, row[1]) if file and 0 < row[1] <= LAST_LINE else None
         return self._places[row]
 
 

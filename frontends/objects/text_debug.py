@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from incc.frontends.asm.parse import Assembly, unescape
 from incc.frontends.asm.places import Places
 from incc.frontends.isa import word_set
-from incc.frontends.kernel import Inlined, Variable
+from incc.frontends.kernel import Inlined, Variable, line_number
 from incc.frontends.objects.dwarf import Dwarf
 from incc.frontends.objects.line_program import LineTable
 
@@ -54,7 +54,7 @@ class TextDebug:
         self._labels: dict[str, int] = {}
         """The offsets of labels in the sections of debug information."""
         self._numbers: dict[Token, bytes] = {}
-        files = {int(number): name for number, name in assembly.files.items()}
+        files = {line_number(number): name for number, name in assembly.files.items()}
         names = [files.get(number, "") for number in range(min(max(files, default=-1) + 1, len(text)))]
         self._dwarf = Dwarf(self._load, lambda name, folder: self._load, LineTable(names, []))
 

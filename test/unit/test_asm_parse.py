@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, Assembly, parse
+import pytest
+
+from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, Assembly, columns_of, parse
 from incc.frontends.isa import detect
 
 
@@ -195,6 +197,14 @@ def test_source_locations_of_dwarf_5() -> None:
         "gen/d.h:8",
         "inc/e.h:9",
     ]
+
+
+@pytest.mark.parametrize("number", ["4294967296", "9" * 30, "9" * 5000, "-1", "²", "x"])
+def test_what_is_no_number_of_a_line_is_no_location(number: str) -> None:
+    text = f'.file 1 "a.c"\n.file 2 "b.c"\n.loc 1 {number}\n nop\n.loc {number} 1\n nop\n.loc 1 4294967295\n nop\n'
+    assert location_of(text) == ["None", "None", "a.c:4294967295"]
+    assert columns_of(f"\t.loc 1 {number} {number}\n\tnop\n", [2]).get(2, (0, 0)) == (0, 0)
+    assert location_of(f'.file {number} "a.c"\n.loc 1 5\n nop\n') == ["None"]
 
 
 def test_file_names_with_escapes() -> None:

@@ -16,6 +16,7 @@ from incc.frontends.asm.parse import INSTRUCTION, Assembly, parse
 from incc.frontends.asm.places import NumberedInstructions
 from incc.frontends.gcc_wrapper.assembly import include_folders
 from incc.frontends.headers import Headers
+from incc.frontends.objects.line_program import LineTable
 from incc.frontends.objects.text_debug import TextDebug, places_of_text
 from incc.frontends.unit import IncludeFolders
 from incc.report.source.demangle import choose_functions, of_openmp, short_name
@@ -169,6 +170,11 @@ def test_damaged_information_is_as_none(damaged: str, data: st.DataObject) -> No
     addresses = set(map(debug.address, members))
     assert debug.variables(addresses).keys() <= addresses
     TextDebug(assembly, text).everything_inlined()
+
+
+@pytest.mark.parametrize(("line", "place"), [(7, "a.c:7"), (0, "None"), (-3, "None"), (1 << 32, "None")])
+def test_a_line_table_has_numbers_of_lines(line: int, place: str) -> None:
+    assert str(LineTable(["", "a.c"], [(0, 8, [0], [(1, line)])]).location(4)) == place
 
 
 def test_sections_of_debug_information_have_no_statements() -> None:
