@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from urllib.parse import quote, unquote_to_bytes
 
 ABOUT, KERNELS, FAILURES = "_about.json", "_kernels.sqlite", "_failures.parquet"
@@ -24,16 +23,7 @@ def cores_in(folder: str) -> list[str]:
     return [unquote_to_bytes(name.removeprefix(_CORE)).decode("utf-8", "surrogateescape") for name in names]
 
 
-def row_files(folder: str, core: str) -> list[tuple[str, int]]:
-    """Return path and number of a core's files of rows, in their order."""
-    place = folder_of(folder, core)
-    names = os.listdir(place) if os.path.isdir(place) else []
-    numbers = sorted(int(match[1]) for name in names if (match := _ROWS.fullmatch(name)))
-    return [(os.path.join(place, file_name(number)), number) for number in numbers]
-
-
 _CORE = "core="
-_ROWS = re.compile(r"rows-([0-9]{6,9})\.parquet")
 
 
 def file_name(number: int) -> str:

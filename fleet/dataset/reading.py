@@ -18,7 +18,14 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.fleet.dataset.columns import COLUMNS, PLACES
-from incc.fleet.dataset.layout import ABOUT, FORMAT, KERNELS, cores_in, is_dataset, row_files
+from incc.fleet.dataset.layout import (
+    ABOUT,
+    FORMAT,
+    KERNELS,
+    cores_in,
+    is_dataset,
+)
+from incc.fleet.dataset.rows import check_complete, opened_rows, row_files
 from incc.fleet.dataset.store import DatasetError, Store
 from incc.models.loading import load
 from incc.models.model import ModelError
@@ -69,6 +76,8 @@ class Dataset:
         named = [core for core, _ in self.about.cores]
         self.cores = sorted(cores_in(folder), key=lambda core: named.index(core) if core in named else len(named))
         """The cores with kernels, in the order of the scan."""
+        if self.about.complete:
+            check_complete(folder, named)
         self._store = Store(os.path.join(folder, KERNELS), read_only=True)
         self._titles: dict[str, str] = {}
 
@@ -158,17 +167,17 @@ class Dataset:
 
     def _batches(self, core: str, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the committed rows of a core, some at a time."""
-        arrow, parquet = columnar.parquet()
+        arrow, _ = columnar.parquet()
         for path, _ in row_files(self.folder, core):
-            try:
-                with parquet.ParquetFile(path) as file:
-                    for batch in file.iter_batches(_ROWS, columns=list(columns)):
-                        last = batch["row"][-1].as_py() if len(batch) else 0
-                        if last >= self.about.rows:
-                            batch = batch.filter(arrow.array([n < self.about.rows for n in batch["row"].to_pylist()]))
-                        yield batch
-            except (arrow.ArrowException, KeyError) as error:
-                raise DatasetError(f"{printable(path)}: damaged: {str(error).splitlines()[0]}") from None
+            with opened_rows(path) as file:
+                if missing := next((name for name in columns if name not in file.schema_arrow.names), ""):
+                    raise DatasetError(f"{printable(path)}: damaged: no column {missing!r}")
+                for batch in file.iter_batches(_ROWS, columns=list(columns)):
+                    batch.validate(full=True)
+                    last = batch["row"][-1].as_py() if len(batch) else 0
+                    if last >= self.about.rows:
+                        batch = batch.filter(arrow.array([n < self.about.rows for n in batch["row"].to_pylist()]))
+                    yield batch
 
     def _groups(self, number: int, wanted: Iterable[_Row]) -> Iterator[tuple[int, int, list[_Row]]]:
         """Yield rows of a core by file, with the number of the first row and that of the core."""
@@ -269,7 +278,7 @@ class Dataset:
             if text is None:
                 raise DatasetError(f"{place}: no report")
             return _placed(decoded(text, t.KernelReport), row)
-        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError) as error:
             raise DatasetError(f"{place}: {error}") from None
 
 

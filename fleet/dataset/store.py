@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -74,6 +75,10 @@ class StoredReport(msgspec.Struct, frozen=True, array_like=True):
     """The JSON of the KernelReport."""
 
 
+_CHECKED = b"\xc1"
+"""The first byte of a batch with a check sum, which zstd as pyarrow writes it has not. No list begins with it."""
+
+
 class _Batch(msgspec.Struct, frozen=True, array_like=True):
     """Reports that are compressed together."""
 
@@ -114,6 +119,7 @@ def pack(reports: Iterable[tuple[str, str, bytes]]) -> bytes:
 
 def _compressed(reports: Sequence[StoredReport]) -> _Batch:
     text = msgspec.msgpack.encode(reports)
+    text = _CHECKED + zlib.crc32(text).to_bytes(4, "little") + text
     data: bytes = _codec().compress(text, asbytes=True)
     return _Batch(len(text), list(dict.fromkeys(report.hash for report in reports)), data)
 
@@ -126,6 +132,10 @@ def _unpacked(size: int, data: bytes) -> list[StoredReport]:
         text = _codec().decompress(data, size, asbytes=True)
     except OSError as error:
         raise ValueError(str(error)) from None
+    if text.startswith(_CHECKED):
+        check, text = int.from_bytes(text[1:5], "little"), text[5:]
+        if check != zlib.crc32(text):
+            raise ValueError("the check sum of a batch of reports is wrong")
     return _LIST.decode(text)
 
 

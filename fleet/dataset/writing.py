@@ -27,8 +27,8 @@ from incc.fleet.dataset.layout import (
     file_name,
     folder_of,
     is_dataset,
-    row_files,
 )
+from incc.fleet.dataset.rows import check_complete, opened_rows, row_files
 from incc.fleet.dataset.store import DatasetError as DatasetError
 from incc.fleet.dataset.store import Store
 from incc.report import columnar
@@ -141,9 +141,13 @@ class DatasetWriter:
             begun = store.fact("about")
             if not begun:
                 raise DatasetError(f"{printable(folder)}: no dataset to resume; without --resume the scan begins one")
-            if difference := _difference(json.loads(begun), json.loads(_encoded(about))):
+            try:
+                then = msgspec.convert(json.loads(begun), About)
+                writer = cls(folder, about, lock, store)
+            except (msgspec.ValidationError, ValueError) as error:
+                raise DatasetError(f"{printable(path)}: damaged: {error}") from None
+            if difference := _difference(then, about):
                 raise DatasetError(f"{printable(folder)}: {difference}; {_SAME}")
-            writer = cls(folder, about, lock, store)
             writer._remove_uncommitted()
             writer._describe()
         return writer
@@ -226,7 +230,7 @@ class DatasetWriter:
         """Write a Parquet file, whole or not at all."""
         _, parquet = columnar.parquet()
         with self._replacement(path) as file:
-            parquet.write_table(table, file, compression="zstd")
+            parquet.write_table(table, file, compression="zstd", write_page_checksum=True)
 
     @contextmanager
     def _replacement(self, path: str) -> Iterator[BinaryIO]:
@@ -248,6 +252,8 @@ class DatasetWriter:
     def _remove_uncommitted(self) -> None:
         """Remove what a process has written after its last commit; find the last file of each core."""
         _unlink(os.path.join(self.folder, _NEW))
+        if self.complete:
+            check_complete(self.folder, [core for core, _ in self.about.cores])
         for core in cores_in(self.folder):
             for path, number in reversed(row_files(self.folder, core)):
                 rows = _read(path, ["row"])["row"].to_pylist()
@@ -285,13 +291,9 @@ class DatasetWriter:
 
 
 def _read(path: str, columns: list[str] | None = None) -> Any:
-    """Return a file as a table. Raises DatasetError for a damaged one."""
-    arrow, parquet = columnar.parquet()
-    try:
-        with parquet.ParquetFile(path) as file:
-            return file.read(columns)
-    except arrow.ArrowException as error:
-        raise DatasetError(f"{printable(path)}: damaged: {str(error).splitlines()[0]}") from None
+    """Return a file as a table. Raises as `opened_rows`."""
+    with opened_rows(path) as file:
+        return file.read(columns)
 
 
 def _encoded(about: About) -> bytes:
@@ -299,19 +301,19 @@ def _encoded(about: About) -> bytes:
     return json.dumps(msgspec.to_builtins(about), sort_keys=True).encode()
 
 
-def _difference(begun: Any, now: Any) -> str:
+def _difference(begun: About, now: About) -> str:
     """Return the first thing by which a scan differs from the one that began the dataset, "" if there is none."""
-    if begun["incc_version"] != now["incc_version"]:
-        return f"begun by incc {begun['incc_version']}, not by {now['incc_version']}"
-    if (then := [name for name, _ in begun["cores"]]) != [name for name, _ in now["cores"]]:
-        return f"begun for {', '.join(then)}, not for {', '.join(name for name, _ in now['cores'])}"
-    for (name, version), (_, other) in zip(begun["cores"], now["cores"], strict=True):
+    if begun.incc_version != now.incc_version:
+        return f"begun by incc {begun.incc_version}, not by {now.incc_version}"
+    if (then := [name for name, _ in begun.cores]) != [name for name, _ in now.cores]:
+        return f"begun for {', '.join(then)}, not for {', '.join(name for name, _ in now.cores)}"
+    for (name, version), (_, other) in zip(begun.cores, now.cores, strict=True):
         if version != other:
             return f"begun with version {version} of the model of {name}, not {other}"
-    if names := sorted(_changed(begun["settings"], now["settings"])):
+    if names := sorted(_changed(begun.settings, now.settings)):
         return f"begun with other settings: {', '.join(names)}"
-    if begun["inputs"] != now["inputs"]:
-        return f"begun with other inputs: {printable(' '.join(begun['inputs']))[:200]}"
+    if begun.inputs != now.inputs:
+        return f"begun with other inputs: {printable(' '.join(begun.inputs))[:200]}"
     return ""
 
 

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from incc.fleet.dataset import layout, writing
 from incc.fleet.dataset.columns import ANALYSED, COLUMNS, INTEGERS, OF_CORE, PLACES
+from incc.fleet.dataset.rows import row_files
 from incc.fleet.dataset.store import BATCH, Store, hash_of, pack
 from incc.fleet.dataset.writing import About, DatasetError, DatasetWriter
 from incc.report import columnar
@@ -46,7 +47,7 @@ def row(number: int, core: str = "skylake", **given: Any) -> list[Any]:
 
 def rows_in(folder: Path) -> list[tuple[str, int]]:
     """The cores and numbers of the rows, as another program reads them."""
-    files = [path for core, _ in ABOUT.cores for path, _ in layout.row_files(str(folder), core)]
+    files = [path for core, _ in ABOUT.cores for path, _ in row_files(str(folder), core)]
     if not files:
         return []
     table = pd.dataset(folder, format="parquet", partitioning="hive").to_table()

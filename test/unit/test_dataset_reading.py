@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -12,16 +13,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("pyarrow", reason="no pyarrow")
 
 from incc.driver.commands import db, diff, report, scan
-from incc.fleet.dataset import reading
+from incc.fleet.dataset import reading, store
 from incc.fleet.dataset.reading import Dataset
 from incc.fleet.dataset.store import DatasetError, Store
 from incc.report import types as t
 from incc.report.documents import read_report
 from incc.report.where import NAMES, kernel_values, parse
+from properties import examples
 
 CORES = "skylake,znver4"
 
@@ -235,7 +239,25 @@ DAMAGE = {
     "no store": lambda folder: (folder / "_kernels.sqlite").unlink(),
     "rows": lambda folder: next(folder.glob("core=skylake/*")).write_bytes(b"PAR1" * 100),
     "batch": lambda folder: _broken(folder),
+    "folder": lambda folder: _replaced(folder / "core=skylake/rows-000001.parquet", Path.mkdir),
+    "no rows": lambda folder: (folder / "core=znver4/rows-000001.parquet").unlink(),
+    "not the first rows": lambda folder: (folder / "core=znver4/rows-000001.parquet").rename(
+        folder / "core=znver4/rows-000002.parquet"
+    ),
+    "no core": lambda folder: shutil.rmtree(folder / "core=skylake"),
+    "sum of rows": lambda folder: _changed(folder / "core=skylake/rows-000001.parquet", 0x100),
 }
+
+
+def _replaced(path: Path, make: Callable[[Path], object]) -> None:
+    path.unlink()
+    make(path)
+
+
+def _changed(path: Path, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0xFF
+    path.write_bytes(data)
 
 
 def _broken(folder: Path) -> None:
@@ -255,6 +277,44 @@ def test_damaged_datasets_are_named(a: Scanned, kind: str, capsys: pytest.Captur
     assert len(errors.splitlines()) <= 2, errors
     assert db.main(["add", str(a.dataset), "--db=x.db", "--commit=c"]) == 1
     assert diff.main([str(a.dataset), str(a.reports)]) == 2
+
+
+@pytest.fixture(scope="module")
+def scanned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scanned")
+    return both(folder, "a", "assembly", assembly(("scale", "scale"), ("f", "sum"), ("count", "count"))).dataset
+
+
+@examples(200)
+@given(st.data())
+def test_datasets_with_other_bytes_are_read_or_named(scanned: Path, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(["_about.json", "_kernels.sqlite", "core=skylake/rows-000001.parquet"]))
+    file = scanned / name
+    whole = file.read_bytes()
+    changed = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(whole) - 1) | st.integers(max(0, len(whole) - 4000), len(whole) - 1))
+        changed[at] = data.draw(st.sampled_from((0, 1, 0x7F, 0xFF)))
+    file.write_bytes(changed)
+    message = str(scanned)
+    try:
+        units(scanned)
+    except DatasetError as error:
+        message = str(error)
+    finally:
+        file.write_bytes(whole)
+    assert str(scanned) in message
+    assert len(message.splitlines()) == 1
+
+
+@given(st.data())
+def test_reports_with_other_bytes_are_refused(data: st.DataObject) -> None:
+    reports = [store.StoredReport(f"{n:016x}", "skylake", b'{"cycles":%d}' % n) for n in range(20)]
+    batch = store._compressed(reports)
+    changed = bytearray(batch.data)
+    changed[data.draw(st.integers(0, len(changed) - 1))] ^= data.draw(st.integers(1, 255))
+    with contextlib.suppress(ValueError, msgspec.MsgspecError):
+        assert store._unpacked(batch.size, bytes(changed)) == reports
 
 
 def test_names_of_conditions_are_columns() -> None:
