@@ -229,7 +229,7 @@ RESPONDING = {b"made up": MadeUp, b"sized": Sized}
 
 
 def responder(settings: bytes) -> Respond:
-    """Return what a process beside a worker answers with."""
+    """Return the function with which a worker's child process answers requests."""
     return RESPONDING[settings]()
 
 
@@ -481,7 +481,7 @@ def numbers(text: str) -> list[int]:
 
 
 def main() -> None:
-    if len(sys.argv) == 2 and sys.argv[1].isdecimal():  # beside a worker
+    if len(sys.argv) == 2 and sys.argv[1].isdecimal():  # a worker's child process
         serve(sys.argv[1], responder)
     if sys.argv[1:2] == ["--child"]:
         return write_made_up(sys.argv[2], int(sys.argv[3]), sys.argv[4])

@@ -1,8 +1,8 @@
 """The engine whose processes are on a Dask cluster (https://distributed.dask.org).
 
-A task of Dask hands a request to a process beside its worker, and waits for the answer. So a request that crashes, or
-takes too much time or memory, costs that process and not the worker with all that it holds. What crosses the wire is
-bytes: requests, answers, and files that the workers do not see.
+A task of Dask hands a request to a child process of its worker, and waits for the answer. So a request that crashes,
+or takes too much time or memory, costs that process and not the worker with all that it holds. Only bytes cross the
+wire: requests, answers, and files that the workers do not see.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.fleet import messages
-from incc.fleet.engines import ENDED, FATAL, STOPPED, Done, Job, Limits, answer_all, done_of, too_slow
+from incc.fleet.engines import ENDED, FATAL, STOPPED, Done, Job, Limits, Respond, answer_all, done_of, too_slow
 from incc.fleet.messages import CHANGED, Stamp
 from incc.support.errors import AnalysisError
 from incc.support.signals import tied
@@ -41,22 +41,21 @@ LOCAL = "local"
 """The address that stands for a cluster of processes on this machine, which is started for the scan."""
 
 _OFTEN = 1.0
-"""Seconds between two questions whether a task is still wanted, or how many workers there are."""
+"""Seconds between two checks whether a task is still wanted, and of the number of workers."""
 
 _TOGETHER = 16
 """The most answers that are fetched together: each has up to a few megabytes."""
-
 
 _LOST = "the connection to the scheduler is lost"
 
 
 class Program(msgspec.Struct, frozen=True):
-    """The program that the processes beside the workers run."""
+    """The program that the workers' child processes run."""
 
     module: str
-    """The module, whose main function `serve` answers the requests of a connection."""
+    """The module to run, which passes the number of a connection on to `serve`."""
     settings: bytes
-    """Its settings."""
+    """The settings for the function that answers requests."""
     limits: Limits
     folder: str
     """The client's working directory, to which names of files are relative."""
@@ -77,8 +76,8 @@ class ClusterEngine:
 
         Args:
             address: the scheduler's, or `local`, or `local:N` for N workers.
-            program: what the processes beside the workers run.
-            note: is told what the user may want to know of the cluster.
+            program: the program of the workers' child processes.
+            note: called with each message for the user.
 
         Raises:
             ClusterError: The cluster cannot be used.
@@ -89,14 +88,15 @@ class ClusterEngine:
             raise ClusterError("--cluster needs Dask: pip install 'incc[cluster]'") from None
         self._program = msgspec.msgpack.encode(program)
         self._ended: queue.SimpleQueue[tuple[Job, Any]] = queue.SimpleQueue()
-        self._jobs: dict[Any, list[Any]] = {}
-        """The futures that are not done, each with the contents that it needs. Dask gives up what nobody holds, even if
-        a task that needs it is on its way to the scheduler."""
+        self._futures: dict[Any, list[Any]] = {}
+        """The futures that are not done, each with those of the contents that it needs. Dask gives up what nobody
+        holds, even if a task that needs it is on its way to the scheduler."""
         self._contents: dict[Stamp, Any] = {}
         self._note = note
         self._asked = 0.0
         self._threads = -1
         self._cluster: Any = None
+        self._client: Any = None
         for name in ("distributed", "distributed.client"):  # which have levels of their own
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
@@ -112,7 +112,7 @@ class ClusterEngine:
     @property
     def room(self) -> int:
         """See `Engine`."""
-        return 2 * max(1, self._count_threads()) + 1 - len(self._jobs)
+        return 2 * max(1, self._count_threads()) + 1 - len(self._futures)
 
     def _count_threads(self) -> int:
         """Return the number of the workers' threads, as of the last second. Raises ClusterError."""
@@ -142,7 +142,7 @@ class ClusterEngine:
             options |= {"workers": [job.near], "allow_other_workers": True}
         with _connected():
             future = self._client.submit(answer_here, self._program, job.request, *contents, **options)
-        self._jobs[future] = contents
+        self._futures[future] = contents
         future.add_done_callback(lambda ended: self._ended.put((job, ended)))
 
     def _content(self, stamp: Stamp) -> Any:
@@ -171,6 +171,8 @@ class ClusterEngine:
         with contextlib.suppress(queue.Empty):
             while len(ended) < _TOGETHER:
                 ended.append(self._ended.get_nowait())
+        for _, future in ended:
+            self._futures.pop(future, None)
         answers = self._fetched([future for _, future in ended if not isinstance(future, OSError)])
         for job, future in ended:
             if isinstance(future, OSError):
@@ -183,8 +185,6 @@ class ClusterEngine:
 
         An answer that was lost with its worker is waited for: another one makes it again. Raises ClusterError.
         """
-        for future in futures:
-            self._jobs.pop(future, None)
         fetching = self._client.gather({future.key: future for future in futures}, errors="skip", asynchronous=True)
         fetched = asyncio.run_coroutine_threadsafe(fetching, self._client.loop.asyncio_loop)
         while not fetched.done():
@@ -218,10 +218,9 @@ class ClusterEngine:
 
     def end(self) -> None:
         """See `Engine`."""
-        client = getattr(self, "_client", None)
-        if client is not None:
-            client.cancel(list(self._jobs), force=True)
-            client.close(timeout=5)
+        if self._client is not None:
+            self._client.cancel(list(self._futures), force=True)
+            self._client.close(timeout=5)
         if self._cluster is not None:
             self._cluster.close(timeout=10)
 
@@ -263,7 +262,7 @@ def dask_setup(worker: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-# --- beside a worker --------------------------------------------------------------------------------------------------
+# --- on a worker ------------------------------------------------------------------------------------------------------
 
 _of_thread = threading.local()
 
@@ -277,7 +276,7 @@ def answer_here(program: bytes, request: bytes, *contents: bytes) -> bytes:
         contents: The contents of the files that it names, if this machine does not have them.
 
     Returns:
-        The worker's address, a zero byte, and the response of `engines.answer_all`.
+        The worker's address, a zero byte, and the response (`engines.ANSWER` …).
     """
     from distributed import get_worker
 
@@ -293,7 +292,7 @@ def answer_here(program: bytes, request: bytes, *contents: bytes) -> bytes:
 
 
 def _the_same(content: bytes) -> bytes:
-    """Return the contents of a file: a task that Dask repeats if the worker is lost that had its result."""
+    """Return the contents of a file: the task that Dask repeats if the worker with its result is lost."""
     return content
 
 
@@ -313,7 +312,7 @@ def _with_contents(request: bytes, contents: Sequence[bytes], folder: str) -> by
 
 
 class _Process:
-    """A process beside this worker, which answers requests."""
+    """A child process of this worker, which answers requests."""
 
     def __init__(self, program: bytes) -> None:
         self.program = program
@@ -332,7 +331,7 @@ class _Process:
         return self._process.poll() is None
 
     def response(self, request: bytes) -> bytes:
-        """Return the response to a request, or to none that is wanted any more."""
+        """Return the response to a request. One that takes too long or was cancelled ends the process."""
         from distributed.worker import thread_state
 
         begun = time.monotonic()
@@ -351,7 +350,7 @@ class _Process:
             return response
         except (EOFError, OSError):
             self.end()
-            return ENDED + f"a process beside a worker {how_ended(self._process.returncode)}".encode()
+            return ENDED + f"a worker's process {how_ended(self._process.returncode)}".encode()
 
     def end(self) -> None:
         self._connection.close()
@@ -367,8 +366,13 @@ def _is_wanted(key: Any) -> bool:
     return key is None or (task is not None and task.state == "executing")
 
 
-def serve(connection_number: str, load: Any) -> None:
-    """Answer a worker's requests in this process, to which it has a connection; `load` makes the answering function."""
+def serve(connection_number: str, load: Callable[[bytes], Respond]) -> None:
+    """Answer a worker's requests in this process.
+
+    Args:
+        connection_number: the file descriptor of the connection to the worker.
+        load: makes the function that answers requests from the settings of the program.
+    """
     connection = Connection(int(connection_number))
     program = msgspec.msgpack.decode(connection.recv_bytes(), type=Program)
     if program.version != __version__:

@@ -59,7 +59,7 @@ class Done(msgspec.Struct, eq=False):
     ended: bool = False
     """The job, or another program, has ended the process."""
     fatal: bool = False
-    """So would any other job."""
+    """No other job can be answered either."""
     near: object = None
     """The place that answered."""
 
@@ -231,13 +231,13 @@ class LocalEngine:
 
 
 def too_slow(limits: Limits) -> str:
-    """Return the reason why a request has no answer that took too long."""
+    """Return the reason why a request that took too long has no answer."""
     return f"it takes more than {limits.seconds:g} s"
 
 
 ANSWER, PROBLEM, ENDED, STOPPED, FATAL = b"+", b"-", b"?", b"x", b"!"
-"""The first byte of a response: an answer follows, or the reason why there is none: the request's fault; its process
-has ended, or must; it was stopped, as it would be in any process; no request can be answered."""
+"""The first byte of a response, before the answer or the reason why there is none: the request has a problem, its
+process has ended or has to, the process was stopped since it took too long, or no request can be answered."""
 
 
 def answer_all(connection: Connection, respond: Respond, memory: int) -> NoReturn:
@@ -271,7 +271,7 @@ def _response(respond: Respond, request: bytes) -> bytes:
 
 
 def done_of(job: Job, response: bytes, near: object) -> Done:
-    """Return the end of a job with a response from a place."""
+    """Return the end of a job from a response, and the place that it came from."""
     kind, rest = response[:1], response[1:]
     if kind == ANSWER:
         return Done(job, rest, near=near)

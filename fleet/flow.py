@@ -39,7 +39,7 @@ MOST_TRIES = 3
 """The processes that an input may end by itself before it is left out: others may have ended some of them."""
 
 COST = 20_000
-"""The instructions of the kernels that one request has analysed: one to two seconds of work."""
+"""The instructions that a request has analysed: one to two seconds of work."""
 
 _OFTEN = 0.5
 """Seconds after which the progress is shown if nothing happens."""
@@ -128,11 +128,11 @@ _Work = tuple[int, bytes, int]
 
 
 def _requests(work: Sequence[_Work], near: Sequence[object]) -> Iterator[tuple[object, list[_Work]]]:
-    """Yield what one request has analysed: up to `COST`, of inputs that were read at the same place, which is yielded.
+    """Yield the place and the work of each request: work of about `COST` on inputs that were read at that place.
 
     Args:
-        work: all that is to be analysed of a piece.
-        near: where each input was read.
+        work: the work on a piece.
+        near: the place where each input was read.
     """
     some: list[_Work] = []
     total = 0
@@ -166,8 +166,8 @@ class Flow:
         self._open: deque[_Open] = deque()
         self._claimed = 0
         """The number of pieces in `_open` whose new keys are being analysed."""
-        self._owners: dict[bytes, list[_Open]] = {}
-        """The pieces that wait for a key which is being analysed."""
+        self._waiting: dict[bytes, list[_Open]] = {}
+        """The pieces that wait for a key which is being analysed, the one that requested it first."""
         self._failed: dict[bytes, tuple[str, bool]] = {}
         """The reason why a key has no results, and whether its analysis has ended a process."""
 
@@ -192,11 +192,11 @@ class Flow:
             for done in self._engine.done(_OFTEN):
                 self._take(done)
             self._claim()
-            while self._open and self._claimed and not self._open[0].waits_for:
-                piece_done = self._open.popleft()
+            while self._claimed and not self._open[0].waits_for:
+                opened = self._open.popleft()
                 self._claimed -= 1
-                yield piece_done.number, self._outcomes(piece_done)
-                self.counts.pieces = piece_done.number + 1
+                yield opened.number, self._outcomes(opened)
+                self.counts.pieces = opened.number + 1
             idle()
 
     def _begin(self, piece: Piece) -> None:
@@ -245,10 +245,10 @@ class Flow:
     def _analysed(self, request: _Request, received: AnalyseAnswer) -> None:
         self._keep(received.groups, received.reports)
         self.counts.analysed += sum(group.kernels for group in received.groups)
-        asked = [key for keys in request.keys for key in keys]
-        lacking = set(asked) - {group.key for group in received.groups}
+        requested = [key for keys in request.keys for key in keys]
+        lacking = set(requested) - {group.key for group in received.groups}
         self._failed |= {key: (received.problems.get(key, "no reason given"), False) for key in lacking}
-        self._settle(asked)
+        self._settle(requested)
 
     def _keep(self, groups: Sequence[Analysed], reports: bytes) -> None:
         self._keeper.keep((group.key, group.cores, b"" if n else reports) for n, group in enumerate(groups))
@@ -256,8 +256,8 @@ class Flow:
     def _settle(self, keys: Iterable[bytes]) -> None:
         """Note that keys have results, or will have none."""
         for key in keys:
-            for waiting in self._owners.pop(key, ()):
-                waiting.waits_for.discard(key)
+            for opened in self._waiting.pop(key, ()):
+                opened.waits_for.discard(key)
 
     def _retry(self, request: _Request, problem: str, final: bool, ended: bool = False) -> None:
         """Try each part of a request by itself; give up one that has failed too often.
@@ -287,7 +287,7 @@ class Flow:
             request.of.answers[n] = _packed(failed)
 
     def _claim(self) -> None:
-        """Have the new keys of the pieces analysed that were read, in order."""
+        """Request the analysis of the new keys of pieces that have been read, in order."""
         while self._claimed < len(self._open) and None not in self._open[self._claimed].answers:
             opened = self._open[self._claimed]
             self._claimed += 1
@@ -296,19 +296,19 @@ class Flow:
                 assert data is not None
                 groups = {group.key: group for group in _unpacked(data).groups}
                 for key in self._keeper.missing(list(groups)):
-                    if self._is_to_be_analysed(key, opened):
+                    if self._wait_for(key, opened):
                         work.append((n, key, groups[key].cost))
             for near, some in _requests(work, opened.near):
                 inputs = [n for n, _ in groupby(n for n, _, _ in some)]
                 keys = [[key for _, key, _ in of_input] for _, of_input in groupby(some, key=itemgetter(0))]
                 self._ask(_Request(opened, inputs, keys), near)
 
-    def _is_to_be_analysed(self, key: bytes, opened: _Open) -> bool:
-        """Return True if a piece is the first with a key, and let it wait for the results otherwise, too."""
+    def _wait_for(self, key: bytes, opened: _Open) -> bool:
+        """Let a piece wait for the results of a key, unless these failed; return True if it has to request them."""
         if key in self._failed:
             return False
         opened.waits_for.add(key)
-        waiting = self._owners.setdefault(key, [])
+        waiting = self._waiting.setdefault(key, [])
         waiting.append(opened)
         return len(waiting) == 1
 
@@ -321,9 +321,9 @@ class Flow:
             values = self._keeper.values(keys)
             for group in read.groups:
                 if group.key not in values:
-                    functions = group.kernels[0].values[_FUNCTION]
+                    function = group.kernels[0].values[_FUNCTION]
                     reason, ended = self._failed.get(group.key, ("", False))
-                    read.problems.append(f"{read.name}: {functions or 'kernels'}: not analysed: {reason}")
+                    read.problems.append(f"{read.name}: {function or 'kernels'}: not analysed: {reason}")
                     if ended:
                         read.quarantined.append(read.problems[-1])
             self.counts.inputs += 1

@@ -12,7 +12,7 @@ from incc.report.where import Value
 T = TypeVar("T")
 
 CHANGED = "changed while it was scanned, or gone"
-"""The reason why a file is left out that is not the one that was listed."""
+"""The reason why a file is left out that is no longer the one that was listed."""
 
 
 class Stamp(msgspec.Struct, frozen=True, array_like=True):
@@ -23,11 +23,11 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True):
     changed: int
     """Its modification, in nanoseconds."""
     here: str = ""
-    """The path at which this machine has its contents, if it is another one."""
+    """The path of a copy on this machine, which does not see the file; "" for none."""
 
-    def is_of(self, found: os.stat_result) -> bool:
-        """Return True if this is the file of a status."""
-        return (found.st_size, found.st_mtime_ns) == (self.size, self.changed)
+    def is_of(self, status: os.stat_result) -> bool:
+        """Return True if the file with this status has not changed since."""
+        return (status.st_size, status.st_mtime_ns) == (self.size, self.changed)
 
 
 class Read(msgspec.Struct, tag=True):
@@ -104,7 +104,7 @@ class InputRead(msgspec.Struct, array_like=True):
     reports: bytes = b""
     """The reports of their kernels (`dataset.store.pack`)."""
     outcome: bytes = b""
-    """The encoded outcome that another output than rows is made of."""
+    """The encoded `ScanOutcome`, for outputs other than rows."""
     quarantined: list[str] = []
     """The failure, or the problems, that have ended or stopped a process."""
 
@@ -122,7 +122,7 @@ class AnalyseAnswer(msgspec.Struct, tag=True):
     reports: bytes = b""
     """The reports of their kernels (`dataset.store.pack`)."""
     problems: dict[bytes, str] = {}
-    """The reason for each key that has no results."""
+    """The reason why a key has no results, by key."""
 
 
 class Missing(msgspec.Struct, tag=True):
@@ -158,8 +158,8 @@ def decoded(data: bytes, decoder: msgspec.msgpack.Decoder[T]) -> T:
     """Return the message in some bytes. Raises msgspec.DecodeError."""
     if not data.startswith(_MARK):
         return decoder.decode(data)
-    found: T = msgspec.convert(_translated(msgspec.msgpack.decode(data[1:]), _SHOWN), decoder.type)
-    return found
+    message: T = msgspec.convert(_translated(msgspec.msgpack.decode(data[1:]), _SHOWN), decoder.type)
+    return message
 
 
 def _translated(value: Any, table: dict[int, int]) -> Any:

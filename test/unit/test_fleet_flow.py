@@ -247,7 +247,7 @@ def run(world: World, engine: FakeEngine, keeper: FakeKeeper, first: int = 0) ->
             ],
         )
     assert not engine._jobs
-    assert not flow._owners
+    assert not flow._waiting
     assert flow.counts.pieces == len(world.pieces)
 
 

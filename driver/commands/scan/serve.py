@@ -1,4 +1,4 @@
-"""The process beside a worker of a cluster that answers the requests of a scan: `python -m …scan.serve CONNECTION`."""
+"""The child process of a cluster's worker that answers the requests of a scan: `python -m …scan.serve CONNECTION`."""
 
 from __future__ import annotations
 
