@@ -88,9 +88,9 @@ class ClusterEngine:
             raise ClusterError("--cluster needs Dask: pip install 'incc[cluster]'") from None
         self._program = msgspec.msgpack.encode(program)
         self._ended: queue.SimpleQueue[tuple[Job, Any]] = queue.SimpleQueue()
-        self._futures: dict[Any, list[Any]] = {}
-        """The futures that are not done, each with those of the contents that it needs. Dask gives up what nobody
-        holds, even if a task that needs it is on its way to the scheduler."""
+        self._futures: dict[Any, tuple[Job, list[Any]]] = {}
+        """The futures without an answer yet, each with its job and the futures of the contents that it needs. Dask
+        gives up what nobody holds, even if a task that needs it is on its way to the scheduler."""
         self._contents: dict[Stamp, Any] = {}
         self._note = note
         self._asked = 0.0
@@ -115,12 +115,19 @@ class ClusterEngine:
         return 2 * max(1, self._count_threads()) + 1 - len(self._futures)
 
     def _count_threads(self) -> int:
-        """Return the number of the workers' threads, as of the last second. Raises ClusterError."""
+        """Return the number of the workers' threads, as of the last second. Raises ClusterError.
+
+        Jobs near workers that are lost are cancelled: Dask never starts one that came, or was to be repeated, when
+        there were no workers.
+        """
         is_due = time.monotonic() > self._asked + _OFTEN or self._threads < 0
         if is_due and self._client.status == "running":  # otherwise there may be no answer for long
             self._asked, before = time.monotonic(), self._threads
             with _connected():
-                self._threads = sum(self._client.nthreads().values())
+                workers = self._client.nthreads()
+                self._threads = sum(workers.values())
+                astray = [f for f, (job, _) in self._futures.items() if job.near and job.near not in workers]
+                self._client.cancel([future for future in astray if future.status in ("pending", "lost")])
             if not self._threads and before:
                 self._note("the cluster has no workers; the scan waits for them")
         return self._threads
@@ -142,7 +149,7 @@ class ClusterEngine:
             options |= {"workers": [job.near], "allow_other_workers": True}
         with _connected():
             future = self._client.submit(answer_here, self._program, job.request, *contents, **options)
-        self._futures[future] = contents
+        self._futures[future] = job, contents
         future.add_done_callback(lambda ended: self._ended.put((job, ended)))
 
     def _content(self, stamp: Stamp) -> Any:
@@ -171,10 +178,9 @@ class ClusterEngine:
         with contextlib.suppress(queue.Empty):
             while len(ended) < _TOGETHER:
                 ended.append(self._ended.get_nowait())
-        for _, future in ended:
-            self._futures.pop(future, None)
         answers = self._fetched([future for _, future in ended if not isinstance(future, OSError)])
         for job, future in ended:
+            self._futures.pop(future, None)
             if isinstance(future, OSError):
                 yield Done(job, problem=future.strerror or CHANGED, final=True)
             else:

@@ -21,6 +21,9 @@ pytest.importorskip("distributed", reason="no Dask")
 import scan_faults
 from scan_faults import Scans, check_harmful, check_signal, rows_of, wait_for
 
+from incc.fleet.cluster import ClusterEngine, Program
+from incc.fleet.engines import Job, Limits
+
 scans, rows = scan_faults.scans, scan_faults.rows  # fixtures
 
 NO_WORKERS = "incc-scan: note: the cluster has no workers; the scan waits for them\n"
@@ -161,6 +164,19 @@ def test_workers_elsewhere_get_the_contents_of_files(scans: Scans, rows: list[di
     status, _, errors = scans.run("-o", "lost", "--resume")
     assert status == 0, errors
     assert rows_of(scans.folder / "lost") == rows
+
+
+def test_a_job_near_a_lost_worker_is_cancelled_to_be_tried_elsewhere(scans: Scans, tmp_path: Path) -> None:
+    """Dask never starts it if there was no worker when it came."""
+    with cluster(scans, tmp_path) as started:
+        engine = ClusterEngine(started.address, Program("none", b"", Limits(), "."), lambda note: None)
+        engine.add(Job(b"", near="tcp://127.0.0.1:1"))
+        started.worker()
+        while not (ended := [*engine.done(0.1)]):
+            assert started.scheduler.poll() is None
+        assert [done.problem for done in ended] == ["its task was cancelled"]
+        assert not ended[0].final
+        engine.end()
 
 
 def test_workers_of_another_version_are_refused(scans: Scans, tmp_path: Path) -> None:
