@@ -114,6 +114,7 @@ def test_files_that_change_cost_only_themselves(scans: Scans, rows: list[dict[st
         (["-o", "undisturbed"], "undisturbed: holds a dataset; --resume continues it"),
         (["-o", "site"], "site: not empty; name a new folder for the dataset"),
         (["-o", "new", "--top=3"], "--top and -o FOLDER cannot be combined"),
+        (["-o", "new/", "--json"], "--format and -o FOLDER cannot be combined; new/ is one, so name a file"),
         (["-o", "none/file.json", "--json"], "none/file.json: No such file or directory"),
         (["--cluster="], "--cluster needs a value"),
     ],

@@ -30,7 +30,7 @@ from incc.fleet.dataset.store import Store
 from incc.fleet.engines import Engine, Limits, LocalEngine
 from incc.fleet.flow import Flow
 from incc.fleet.messages import decoded
-from incc.report.documents import InputError
+from incc.report.documents import InputError, printable
 from incc.report.where import Condition
 from incc.support.errors import AnalysisError
 from incc.support.files import replacement, write_output
@@ -195,6 +195,8 @@ def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) ->
     folder = options.output
     if scan.top:
         raise UsageError("--top and -o FOLDER cannot be combined; ask the dataset")
+    if options.format != FORMATS[0]:
+        raise UsageError(f"--format and -o FOLDER cannot be combined; {printable(folder)} is one, so name a file")
     about = About(
         incc_version=__version__,
         cores=[(model.name, model.version) for model in Worker(scan).models],

@@ -64,8 +64,7 @@ COMMAND = Command(
             Option(
                 "-o FILE|FOLDER",
                 "output",
-                "write to a file; or a dataset to a folder: one that exists, or a name without ending if there is no "
-                "--format",
+                "write to a file; or without --format a dataset to a folder: one that exists, or a name without ending",
                 None,
                 into="output",
             ),
