@@ -39,7 +39,7 @@ from incc.report.source.places import NamedKernels
 from incc.report.where import Condition, Value
 
 MOST = 100
-"""Kernels of a unit: larger ones are read in several, since a kernel takes some 300 KB of memory."""
+"""The most kernels of a unit: a file with more is several units, since a kernel takes some 300 KB of memory."""
 
 _ROWS = 1000
 """Rows that are read at a time."""
@@ -128,10 +128,10 @@ class Dataset:
         return t.AnalysisReport(schema_version=SCHEMA_VERSION, tool=tool, units=list(units))
 
     def show(self, hash_: str, cores: Collection[str] = ()) -> Iterator[bytes]:
-        """Yield the reports of the kernel with a hash, or of those with a content hash, as JSON on a line per core.
+        """Yield the reports of kernels as JSON, one for each core.
 
         Args:
-            hash_: 16 hexadecimal digits.
+            hash_: The hash of a kernel, or the content hash of several: 16 hexadecimal digits.
             cores: The names of cores; others are left out. Empty for all.
 
         Raises:
@@ -156,12 +156,12 @@ class Dataset:
         arrow, _ = columnar.parquet()
         import pyarrow.compute as compute
 
-        found: dict[str, None] = {}
+        hashes: dict[str, None] = {}
         for core in self.cores:
             for batch in self._batches(core, ["row", "hash", "content_hash"]):
                 same = batch.filter(compute.equal(batch["content_hash"], arrow.scalar(hash_)))
-                found.update(dict.fromkeys(same["hash"].to_pylist()))
-        return list(found)
+                hashes.update(dict.fromkeys(same["hash"].to_pylist()))
+        return list(hashes)
 
     # --- rows ---------------------------------------------------------------------------------------------------------
 
@@ -205,14 +205,9 @@ class Dataset:
                 chosen = choose_functions(set(symbols), functions)
                 kept = [n for n in kept if symbols[n] in chosen]
             if kernels:
-                symbols, ids, names, written = (
-                    batch[name].to_pylist() for name in ("function", "kernel_id", "name", "function_name")
-                )
-                kept = [
-                    n
-                    for n in kept
-                    if any(k.fits_names((symbols[n], ids[n], names[n]), (written[n],), (0, 0), None) for k in kernels)
-                ]
+                named = [*zip(*(batch[name].to_pylist() for name in ("function", "kernel_id", "name")), strict=True)]
+                written = batch["function_name"].to_pylist()
+                kept = [n for n in kept if any(k.fits_names(named[n], (written[n],), (0, 0), None) for k in kernels)]
             if condition:
                 columns: dict[str, list[Value]] = {name: batch[name].to_pylist() for name in names}
                 kept = [n for n in kept if condition.holds({name: values[n] for name, values in columns.items()})]

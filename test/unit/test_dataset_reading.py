@@ -24,7 +24,8 @@ from incc.fleet.dataset.reading import Dataset
 from incc.fleet.dataset.store import DatasetError, Store
 from incc.report import types as t
 from incc.report.documents import read_report
-from incc.report.where import NAMES, kernel_values, parse
+from incc.report.source.places import NamedKernels
+from incc.report.where import NAMES, Condition, kernel_values, parse
 from properties import examples
 
 CORES = "skylake,znver4"
@@ -102,9 +103,9 @@ def json_of(capsys: pytest.CaptureFixture[str], main: Callable[[list[str]], int]
     return json.loads(capsys.readouterr().out)
 
 
-def units(dataset: Path, **wanted: Any) -> list[t.UnitReport]:
+def units(dataset: Path, *conditions: Condition, **wanted: Any) -> list[t.UnitReport]:
     with Dataset(str(dataset)) as opened:
-        return [*opened.units(**wanted)]
+        return [*opened.units(*conditions, **wanted)]
 
 
 def test_kernels_are_those_of_the_reports(a: Scanned) -> None:
@@ -148,6 +149,8 @@ def test_conditions_are_tested_on_rows(a: Scanned, text: str, monkeypatch: pytes
 def test_cores_and_functions_are_selected(a: Scanned) -> None:
     found = units(a.dataset, cores={"znver4"}, functions=["a::*"])
     assert [(u.model.name, k.function) for u in found for k in u.kernels] == [("znver4", "_ZN1a4copyEi")]
+    found = units(a.dataset, parse("cycles > 1"), kernels=[NamedKernels("f", 0), NamedKernels("count", 0)])
+    assert {k.function for u in found for k in u.kernels} == {"f"}
 
 
 def test_report_ranks_datasets_like_reports(a: Scanned, capsys: pytest.CaptureFixture[str]) -> None:
