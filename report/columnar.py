@@ -1,4 +1,4 @@
-"""Values of kernels in Parquet files: each name of a table is a column."""
+"""Tables of kernels' values as Arrow's record batches, for Parquet files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def parquet() -> tuple[Any, Any]:
 
 
 def schema_of(names: Mapping[str, Name], integers: Sequence[str] = ()) -> Any:
-    """Return the Arrow schema of a table with these columns; each field has its meaning as metadata.
+    """Return the Arrow schema of a table with these columns; the metadata of each field has its meaning.
 
     Numbers are float64, except those in `integers`, which are int64; texts are strings.
     """

@@ -11,6 +11,8 @@ ABOUT, KERNELS, FAILURES = "_about.json", "_kernels.sqlite", "_failures.parquet"
 FORMAT = 1
 """The version of a dataset's layout."""
 
+_CORE = "core="
+
 
 def is_dataset(folder: str) -> bool:
     """Return True for a folder with a dataset, which may be incomplete."""
@@ -21,9 +23,6 @@ def cores_in(folder: str) -> list[str]:
     """Return the cores of a dataset that have rows."""
     names = sorted(name for name in os.listdir(folder) if name.startswith(_CORE))
     return [unquote_to_bytes(name.removeprefix(_CORE)).decode("utf-8", "surrogateescape") for name in names]
-
-
-_CORE = "core="
 
 
 def file_name(number: int) -> str:

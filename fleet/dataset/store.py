@@ -46,7 +46,7 @@ LEVEL = 6
 """The compression level of zstd: 0.1 ms for a kernel of 25 KB, which takes 1.0 KB in a batch of 64."""
 
 BATCH = 1 << 20
-"""Bytes of JSON from which on reports are a batch. Those of a kernel on all cores are always in one."""
+"""The least bytes of JSON in a batch. The reports of a kernel on all cores are always in one."""
 
 MOST = 1 << 30
 """The largest size of an unpacked batch, in bytes: none is as large, but a damaged file may claim more."""
@@ -55,7 +55,7 @@ _MOST_UNPACKED = 16
 """Batches that are kept unpacked."""
 
 _VALUES_PER_QUERY = 500
-"""The number of values in a query: SQLite allows at least 999."""
+"""The most values in a query: SQLite allows at least 999."""
 
 
 class DatasetError(AnalysisError):
@@ -245,16 +245,16 @@ class Store:
 
     def _unpacked_batch(self, number: int) -> dict[str, dict[str, bytes]]:
         """Return the reports of a batch by hash and core. Neighbours in a scan are mostly in the same batch."""
-        if (found := self._unpacked.pop(number, None)) is None:
+        if (reports := self._unpacked.pop(number, None)) is None:
             with self._problems():
                 row = self._connection.execute("SELECT size, data FROM batches WHERE id = ?", [number]).fetchone()
-                found = {}
+                reports = {}
                 for report in _unpacked(*(row or (0, b""))):
-                    found.setdefault(report.hash, {})[report.core] = report.text
+                    reports.setdefault(report.hash, {})[report.core] = report.text
             while len(self._unpacked) >= _MOST_UNPACKED:
                 del self._unpacked[next(iter(self._unpacked))]
-        self._unpacked[number] = found
-        return found
+        self._unpacked[number] = reports
+        return reports
 
     # --- the dataset --------------------------------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class Store:
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
 
     def add_failure(self, input: str, reason: str, quarantined: bool) -> None:
-        """Add an input that was not analysed."""
+        """Add an input that was not analysed; bytes of its texts that are not UTF-8 are replaced."""
         with self._problems():
             texts = (without_surrogates(input), without_surrogates(reason))
             self._connection.execute("INSERT INTO failures VALUES (?, ?, ?)", [*texts, quarantined])
@@ -324,7 +324,7 @@ class Store:
 
 
 _LEAST_SPACE = 1 << 16
-"""The bytes that SQLite needs on a disk beside those that it reserves; if they are missing it only says `I/O error`."""
+"""The bytes that SQLite needs on a disk besides those that it reserves. Without them it only says `I/O error`."""
 
 _SYSTEM = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,

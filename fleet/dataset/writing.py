@@ -1,4 +1,4 @@
-"""Writing a dataset, so that whatever happens to the process, the next one can go on where it was committed.
+"""Writing a dataset, so that whatever ends the process, the next one can continue from the last commit.
 
 The SQLite file says how far the dataset goes. A commit first writes the new rows, each file whole or not at all, and
 then the number of rows and of pieces of input in one transaction. If the process ends in between, `resume` removes the
@@ -56,7 +56,7 @@ _FAILURE_NAMES = {
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """The conditions that a dataset is made under, which are the same whenever a scan goes on."""
+    """The conditions under which a dataset is made, which must be the same when a scan continues it."""
 
     incc_version: str
     cores: list[tuple[str, str]]
@@ -85,7 +85,9 @@ class DatasetWriter:
     kernels: int
     """The number of kernels, with those that are not committed yet."""
     state: bytes
-    """The bytes that the last commit was given to remember."""
+    """The `state` of the last commit."""
+    complete: bool
+    """True if all input was scanned."""
 
     def __init__(self, folder: str, about: About, lock: int, store: Store) -> None:
         """Use `create` or `resume`."""
@@ -129,10 +131,9 @@ class DatasetWriter:
 
     @classmethod
     def resume(cls, folder: str, about: About) -> DatasetWriter:
-        """Go on with a dataset, from its last commit.
+        """Continue a dataset from its last commit.
 
-        Raises DatasetError if there is none, if it was begun with something else than `about`, or if another process
-        writes to it.
+        Raises DatasetError if there is none, if it was begun with another `about`, or if another process writes to it.
         """
         path = os.path.join(folder, KERNELS)
         if "\0" in folder or not os.path.isfile(path):
@@ -155,7 +156,7 @@ class DatasetWriter:
     # --- adding -------------------------------------------------------------------------------------------------------
 
     def add(self, core: str, rows: Sequence[Sequence[Value]]) -> None:
-        """Add kernels on a core: for each the values of COLUMNS, with numbers of rows that only go up."""
+        """Add kernels on a core: for each the values of COLUMNS, with ascending numbers of rows."""
         given = self._given.setdefault(core, [])
         given.extend(rows)
         for row in rows:
@@ -172,11 +173,11 @@ class DatasetWriter:
         self._failures += 1
 
     def commit(self, pieces: int, state: bytes = b"") -> None:
-        """Write everything that was added, and that it is of the first `pieces` pieces of input.
+        """Write everything that was added.
 
         Args:
-            pieces: The number of pieces.
-            state: Anything that `state` is to be after `resume`.
+            pieces: The number of pieces of input that it is from, all from the first on.
+            state: The value of `state` after `resume`.
         """
         for core, given in self._given.items():
             if given:
@@ -302,7 +303,7 @@ def _encoded(about: About) -> bytes:
 
 
 def _difference(begun: About, now: About) -> str:
-    """Return the first thing by which a scan differs from the one that began the dataset, "" if there is none."""
+    """Return the first difference between a scan and the one that began the dataset, "" if there is none."""
     if begun.incc_version != now.incc_version:
         return f"begun by incc {begun.incc_version}, not by {now.incc_version}"
     if (then := [name for name, _ in begun.cores]) != [name for name, _ in now.cores]:
@@ -328,7 +329,7 @@ def _changed(a: Any, b: Any, name: str = "") -> Iterator[str]:
 
 @contextmanager
 def _held(folder: str) -> Iterator[tuple[int, Store]]:
-    """Lock a folder and open its store, which stay so unless the block raises an exception."""
+    """Lock a folder and open its store; both stay so unless the block raises an exception."""
     lock = _locked(folder)
     try:
         store = Store(os.path.join(folder, KERNELS))
@@ -343,7 +344,7 @@ def _held(folder: str) -> Iterator[tuple[int, Store]]:
 
 
 def _locked(folder: str) -> int:
-    """Return an open file that other writers wait for. Raises DatasetError if there is one."""
+    """Lock a folder, and return the lock's open file. Raises DatasetError if another process holds the lock."""
     lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
