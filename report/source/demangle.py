@@ -12,6 +12,11 @@ _MANGLED = re.compile(r"\b_{1,3}Z[A-Za-z0-9_.$]+")
 # gfortran's names of procedures in modules; the module's name is in lower case, so that the first _MOD_ ends it.
 _FORTRAN = re.compile(r"\b__([a-z0-9_]+)_MOD_([a-z0-9_]+)")
 
+_known: dict[str, str] = {}
+"""The readable forms of names: a process takes longer than their reports."""
+
+_MOST_KNOWN = 100_000
+
 
 def is_mangled(text: str) -> bool:
     """Return True if the text may have mangled names in it."""
@@ -30,18 +35,27 @@ def demangle(texts: Iterable[str]) -> dict[str, str]:
 
 def _demangle_cxx(texts: list[str]) -> dict[str, str]:
     names = sorted({name for text in texts if "_Z" in text for name in _MANGLED.findall(text)})
-    if not names:
-        return {}
-    import subprocess
+    if unknown := [name for name in names if name not in _known]:
+        import subprocess
 
-    try:
-        run = subprocess.run(
-            ["c++filt"], input="\n".join(names), capture_output=True, encoding="utf-8", errors="replace", check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return {}
-    readable = run.stdout.splitlines()
-    return dict(zip(names, readable, strict=True)) if len(readable) == len(names) else {}
+        try:
+            run = subprocess.run(
+                ["c++filt"],
+                input="\n".join(unknown),
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return {}
+        readable = run.stdout.splitlines()
+        if len(readable) != len(unknown):
+            return {}
+        if len(_known) > _MOST_KNOWN:
+            _known.clear()
+        _known.update(zip(unknown, readable, strict=True))
+    return {name: _known[name] for name in names if name in _known}
 
 
 def replace(text: str, readable: dict[str, str]) -> str:

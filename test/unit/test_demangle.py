@@ -9,6 +9,7 @@ import pytest
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
+from incc.report.source import demangle as demangle_module
 from incc.report.source.demangle import demangle, replace
 from incc.views.text import render
 from settings_fixtures import settings_with
@@ -59,8 +60,17 @@ def test_functions_are_chosen_by_symbol_or_name(glob: str) -> None:
 
 def test_without_cxxfilt_names_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(demangle_module, "_known", {})
     assert demangle(["_Z1fv"]) == {}
     assert replace("a call to _Z1fv", {}) == "a call to _Z1fv"
+
+
+@needs_cxxfilt
+def test_names_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = demangle(["a call to _ZN5askedIdEEvv", "_ZN5asked4onceEv"])
+    assert once == {"_ZN5askedIdEEvv": "void asked<double>()", "_ZN5asked4onceEv": "asked::once()"}
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("c++filt was run"))
+    assert demangle(["_ZN5asked4onceEv"]) == {"_ZN5asked4onceEv": "asked::once()"}
 
 
 def test_nothing_is_run_for_c(monkeypatch: pytest.MonkeyPatch) -> None:

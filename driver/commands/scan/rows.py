@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -45,7 +45,7 @@ from incc.fleet.messages import (
     encoded,
     request,
 )
-from incc.frontends.kernel import KernelCode, SourceLocation
+from incc.frontends.kernel import KernelCode, Region, SourceLocation
 from incc.report import types as t
 from incc.report.identity import kernel_ids
 from incc.report.source.demangle import demangle, of_openmp, replace
@@ -156,7 +156,8 @@ class RowWorker:
         code = within_limits(code, self.worker.cores[0])
         read.problems += problems_in(unit, code.left_out, code.kernels)
         ids = kernel_ids(code.kernels)
-        readable = demangle(kernel.region.function for kernel in code.kernels if kernel.region)
+        # Also the names that the reports need, all at once.
+        readable = demangle(text for kernel in code.kernels if kernel.region for text in _names(kernel.region))
         found: dict[bytes, ObjectCode] = {}
         for numbers in groups(code):
             group = only(code, numbers)
@@ -236,6 +237,12 @@ def _analysed(key: bytes, report: t.AnalysisReport, reports: list[tuple[str, str
                 reports.append((name, core.core, json_of(kernel)))
         cores.append(core)
     return Analysed(key, len(report.units[0].kernels), encoded(cores))
+
+
+def _names(region: Region) -> Iterator[str]:
+    """Yield the texts with a region's mangled names."""
+    yield region.function
+    yield from region.notes
 
 
 def _at(kernel: KernelCode, kernel_id: str, readable: dict[str, str]) -> _At:
