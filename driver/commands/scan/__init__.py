@@ -108,7 +108,7 @@ def _inputs(options: argparse.Namespace) -> tuple[Iterable[Input], str]:
 
         project = read_project(options.project, options.files, options.trust)
         return project.commands, project.note
-    if "-" in (options.files or ["-"]):
+    if _reads_stdin(options):
         try:
             os.fstat(0)
         except OSError as error:  # closed: the next file that is opened would take its place
@@ -116,16 +116,21 @@ def _inputs(options: argparse.Namespace) -> tuple[Iterable[Input], str]:
     return read_inputs(options.files or ["-"], options.input_format), ""
 
 
+def _reads_stdin(options: argparse.Namespace) -> bool:
+    """Return True if standard input is one of the inputs."""
+    return options.project is None and "-" in (options.files or ["-"])
+
+
 def _described(options: argparse.Namespace) -> dict[str, object]:
-    """Return the options that results depend on, by their names, without those that have their default."""
-    apart = ("output", "resume", "cluster", "jobs", "input_seconds", "input_memory", "mcpu", "files", "show")
+    """Return the options that results depend on, by their names, without those that have their defaults."""
+    other = ("output", "resume", "cluster", "jobs", "input_seconds", "input_memory", "mcpu", "files", "show")
     return {
         option.name: str(value.text if isinstance(value, Condition) else value)
         for part in COMMAND.groups
         for option in part.options
-        if option.destination not in apart
+        if option.destination not in other
         and not option.stands_for
-        and (value := getattr(options, option.destination)) not in (option.default, "", None)
+        and (value := getattr(options, option.destination)) not in (option.default, "", None, [])
         and (value is not False or option.default is True)
     }
 
@@ -141,7 +146,7 @@ def _engine(scan: Scan, options: argparse.Namespace, words: list[str]) -> Iterat
     if options.cluster:
         from incc.fleet.cluster import ClusterEngine, Program
 
-        if "-" in (options.files or ["-"]) and options.project is None:
+        if _reads_stdin(options):
             raise UsageError("a cluster does not see standard input; name files")
         program = Program("incc.driver.commands.scan.serve", encoded_scan(words, scan), limits, os.getcwd())
         engine = ClusterEngine(options.cluster, program, lambda text: say_scan(f"note: {text}"))

@@ -1,4 +1,4 @@
-"""The work on each input of incc-scan, in whichever process it is done: read, analyse, select and report."""
+"""The work on an input of incc-scan, in any process: read, analyse, select and report."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class Scan(Struct, frozen=True, kw_only=True):
     condition: Condition | None = None
     """The condition that a kernel must meet on at least one core to be shown; None to show all."""
     top: int = 0
-    """Most kernels to show, those with the most to gain; 0 for all."""
+    """The most kernels to show, those with the most to gain; 0 for all."""
     unique: bool = False
     """True to show a kernel once that occurs in several files."""
     measure: bool = False
     """Also run the kernels on this machine."""
     unsafe: bool = False
-    """Run them even if the system cannot keep them from files and other processes."""
+    """Run the kernels even if the system cannot keep them from files and other processes."""
     reports: str = ""
     """The folder for reports of a project's units."""
     requested: bool = False
@@ -91,16 +91,15 @@ class ScanOutcome(Struct):
 
     reports: list[t.AnalysisReport] = field(default_factory=list)
     """The report on each input with kernels to show, with a unit for each core."""
-    rows: list[CyclesLine] = field(default_factory=list)
+    lines: list[CyclesLine] = field(default_factory=list)
+    """The lines of --format=cycles, which has no reports."""
     problems: list[str] = field(default_factory=list)
     """Messages about what could not be analysed."""
     notes: list[str] = field(default_factory=list)
 
     def add_failure(self, source: Input, why: str) -> None:
         """Add the message that an input was not analysed."""
-        self.problems.append(
-            source.message if isinstance(source, UnreadableInput) else f"{name_of(source)}: not analysed: {why}"
-        )
+        self.problems.append(f"{name_of(source)}: not analysed: {why}")
 
 
 def name_of(source: Input) -> str:
@@ -111,7 +110,7 @@ def name_of(source: Input) -> str:
 
 
 class Worker:
-    """Analyses inputs, in whichever process."""
+    """Analyses inputs, in any process."""
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
@@ -194,7 +193,7 @@ class Worker:
             if self.brief:  # the shortest way, for thousands of blocks
                 result = analyze_kernel(kernel, self.models[0], self.cores[0].kernel)
                 measured = self.measurer.measure(kernel) if self.measurer else None
-                outcome.rows.append(self._row(block.digits, result, measured))
+                outcome.lines.append(self._line(block.digits, result, measured))
                 return []
         except (ValueError, DecodeError) as error:
             raise AnalysisError(f"{block.name}: {error}") from error
@@ -269,7 +268,7 @@ class Worker:
         outcome.notes.extend(result.model_note for result in results if result.model_note)
         shown = [*range(len(results[0].results))]
         if self.brief:
-            outcome.rows.extend(self._rows(source, results[0], shown))
+            outcome.lines.extend(self._lines(source, results[0], shown))
             return
         report = report_of(results)
         units = report.units
@@ -280,8 +279,8 @@ class Worker:
 
             shown = [n for n in shown if any(condition.holds(kernel_values(u, u.kernels[n])) for u in units)]
         if scan.format == "cycles":
-            rows = zip(self._rows(source, results[0], shown), shown, strict=True)
-            outcome.rows.extend(replace(row, worth=order_of_worth(units[0].kernels[n], units[0])) for row, n in rows)
+            lines = zip(self._lines(source, results[0], shown), shown, strict=True)
+            outcome.lines += [replace(line, worth=order_of_worth(units[0].kernels[n], units[0])) for line, n in lines]
             return
         for unit in units:
             unit.kernels = [unit.kernels[n] for n in shown]
@@ -291,14 +290,14 @@ class Worker:
         if shown:
             outcome.reports.append(report)
 
-    def _rows(self, source: Input, result: UnitResult, shown: Sequence[int]) -> Iterator[CyclesLine]:
+    def _lines(self, source: Input, result: UnitResult, shown: Sequence[int]) -> Iterator[CyclesLine]:
         for n in shown:
             kernel = result.results[n]
             file = result.unit.source or result.unit.assembly_file
             name = source.digits if isinstance(source, HexBlock) else f"{file}:{kernel.kernel.name}"
-            yield self._row(name, kernel, result.measured[n] if result.measured else None)
+            yield self._line(name, kernel, result.measured[n] if result.measured else None)
 
-    def _row(self, name: str, result: KernelResult, measured: KernelMeasurement | LoopFailure | None) -> CyclesLine:
+    def _line(self, name: str, result: KernelResult, measured: KernelMeasurement | LoopFailure | None) -> CyclesLine:
         text = f"{name} {round(float(result.cycles), 6):.6g}"
         if measured is not None:
             cycles = getattr(measured, "cycles", None)

@@ -21,7 +21,6 @@ from incc.views.layout import Layout, harmless, terminal
 
 say_scan = partial(say, "incc-scan")
 
-
 MOST_LATER = 1000
 """The most kernels that --top keeps besides the most worthwhile ones."""
 
@@ -58,11 +57,10 @@ class Output:
             if problem != self.problem:
                 say_scan(f"error: {problem}")
             self.problem = problem
-        outcome.problems.clear()
         self.notes.update(dict.fromkeys(outcome.notes))
-        for row in outcome.rows:
-            if self._is_new(row.identity):
-                self._write(row)
+        for line in outcome.lines:
+            if self._is_new(line.identity):
+                self._write(line)
         for report in outcome.reports:
             first = report.units[0].kernels
             new = [n for n, k in enumerate(first) if self._is_new(f"{k.function} {k.content_hash}")]
@@ -136,7 +134,7 @@ class Output:
             self.tables = True
 
     def flush(self) -> None:
-        """Write what waits to be written."""
+        """Write the results that have been kept back."""
         if self.scan.top:
             self._keep_top()
             self.scan = replace(self.scan, top=0)
@@ -169,9 +167,10 @@ def summary(counts: Counts) -> str:
     """Return a sentence on a scan at its end."""
     copies = counts.kernels - counts.analysed
     share = f"{100 * copies / (counts.kernels or 1):.0f} %"
-    not_again = f", {copies:,} of which are copies, analysed once ({share})" if copies > 0 else ""
+    are_copies = f", {copies:,} of which {'is a copy' if copies == 1 else 'are copies, analysed once'} ({share})"
     failures = f"; {_counted(counts.failures, 'input')} with problems" if counts.failures else ""
-    return f"{_counted(counts.inputs, 'input')} with {_counted(counts.kernels, 'kernel')}{not_again}{failures}"
+    kernels = _counted(counts.kernels, "kernel") + are_copies * (copies > 0)
+    return f"{_counted(counts.inputs, 'input')} with {kernels}{failures}"
 
 
 def _counted(number: int, word: str) -> str:
@@ -180,7 +179,7 @@ def _counted(number: int, word: str) -> str:
 
 @contextmanager
 def watched(counts: Counts, total: int) -> Iterator[Callable[[], None]]:
-    """Show how far a scan has come of `total` pieces, during a `with` block, when the yielded function is called."""
+    """Show the progress of a scan of `total` pieces during a `with` block, when the yielded function is called."""
     begun, first = time.monotonic(), counts.pieces
 
     def state() -> str:

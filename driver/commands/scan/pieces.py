@@ -18,18 +18,20 @@ from incc.fleet.messages import Stamp, decoded, encoded
 from incc.frontends.objects.parts import PART
 
 _LEAST, _MOST = PART // 4, 4 * PART
-"""The cost of a piece, in bytes of objects: from the first pieces, so that a small scan has enough for all processes,
-to the later ones of a large scan, which has a thousand tiny objects in one."""
+"""The largest cost of the first pieces and of any piece, in bytes of objects: a small scan has enough pieces for all
+processes, and a large one has a thousand tiny objects in a piece."""
 
 _OF_ALL = 16
-"""A piece costs at most this part of what came before it, between these two."""
+"""Between these two, a piece costs at most one part in so many of all pieces before it."""
 
 _OF_INPUT = 1 << 10
 _OF_BLOCK = PART // 64
 _OF_SOURCE = PART // 4
-"""The costs of any input besides its bytes, of a block of machine code, and of a text."""
+"""The costs of any input besides its bytes, of a block of machine code, and of assembly or a source."""
 
 _LENGTH = 8
+"""The bytes of a piece's length in the file."""
+
 _pieces = msgspec.msgpack.Decoder(Piece)
 
 
@@ -60,14 +62,14 @@ def _cost(source: Input) -> int:
 def _stamp(source: Input) -> Stamp | None:
     if isinstance(source, CodeFile | AssemblyFile):
         with suppress(OSError):  # reading it says so
-            found = os.stat(source.path)
-            if stat.S_ISREG(found.st_mode):
-                return Stamp(source.path, found.st_size, found.st_mtime_ns)
+            status = os.stat(source.path)
+            if stat.S_ISREG(status.st_mode):
+                return Stamp(source.path, status.st_size, status.st_mtime_ns)
     return None
 
 
 class PieceList:
-    """A file with the pieces of a scan: their number is known before the first is read, and after a crash."""
+    """A file with the pieces of a scan, which says before the scan, and after a crash, how many there are."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -77,24 +79,24 @@ class PieceList:
     def of(cls, inputs: Iterable[Input], path: str = "") -> PieceList:
         """Write the pieces of inputs to a file, which is whole or absent, or to a temporary one. Raises OSError."""
         file: BinaryIO = open(f"{path}.new", "w+b") if path else tempfile.TemporaryFile()  # noqa: SIM115
-        found = cls(file)
+        listed = cls(file)
         for piece in pieces(inputs):
             data = encoded(piece)
             file.write(len(data).to_bytes(_LENGTH, "little") + data)
-            found.count += 1
+            listed.count += 1
         file.flush()
         if path:
             os.fsync(file.fileno())
             os.replace(f"{path}.new", path)
-        return found
+        return listed
 
     @classmethod
     def read(cls, path: str) -> PieceList:
         """Return the pieces in a file. Raises OSError."""
-        found = cls(open(path, "rb"))  # noqa: SIM115
-        while found._skip():
-            found.count += 1
-        return found
+        listed = cls(open(path, "rb"))  # noqa: SIM115
+        while listed._skip():
+            listed.count += 1
+        return listed
 
     def _skip(self) -> bool:
         """Pass a piece, and return False at the end."""

@@ -1,4 +1,4 @@
-"""The rows of a scan: what its processes read, analyse, and answer."""
+"""The work of a scan's processes: answering requests to read inputs and to analyse kernels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from incc.support.workers import problem_of
 from incc.views.json import render
 
 KEPT = 10_000
-"""The kernels that a process keeps between reading and analysing them, but for the last input. They take 400 MB."""
+"""The most kernels that a process keeps between reading and analysing them, besides the last input: 400 MB."""
 
 Given = TypeVar("Given", bound=Input)
 
@@ -64,7 +64,7 @@ _inputs: msgspec.msgpack.Decoder[Input] = msgspec.msgpack.Decoder(Input)
 
 
 class _At(msgspec.Struct):
-    """A kernel's place, under the names that its report has for the columns of places."""
+    """A kernel's place, with the attributes of a report that the columns of places need."""
 
     function: str
     function_name: str
@@ -83,14 +83,14 @@ class OutcomeWorker:
 
     def __call__(self, data: bytes) -> bytes:
         """Return the answer to a request."""
-        asked = request(data)
-        if absent := _absent(asked):
+        message = request(data)
+        if absent := _absent(message):
             return absent
-        moved = _moved(asked)
+        moved = _moved(message)
         answer = ReadAnswer([])
-        for encoded_input in asked.inputs if isinstance(asked, Read) else ():
+        for encoded_input in message.inputs:
             source = decoded(encoded_input, _inputs)
-            outcome = self.worker(at_hand(source, moved))
+            outcome = self.worker(_here(source, moved))
             answer.inputs.append(InputRead(name_of(source), outcome=encoded(outcome)))
         return encoded(answer)
 
@@ -106,13 +106,13 @@ class RowWorker:
 
     def __call__(self, data: bytes) -> bytes:
         """Return the answer to a request."""
-        asked = request(data)
-        if absent := _absent(asked):
+        message = request(data)
+        if absent := _absent(message):
             return absent
-        moved = _moved(asked)
-        if isinstance(asked, Read):
-            return encoded(ReadAnswer([self._read(source, moved) for source in asked.inputs]))
-        return encoded(self._analyse(asked, moved))
+        moved = _moved(message)
+        if isinstance(message, Read):
+            return encoded(ReadAnswer([self._read(source, moved) for source in message.inputs]))
+        return encoded(self._analyse(message, moved))
 
     def _read(self, data: bytes, moved: Mapping[str, str]) -> InputRead:
         source = decoded(data, _inputs)
@@ -120,10 +120,10 @@ class RowWorker:
         read = InputRead(name_of(source), problems=outcome.problems, notes=outcome.notes)
         try:
             if isinstance(source, CodeFile) and not self._scan.measure:
-                self._kept[data] = self._read_code(source, at_hand(source, moved), read, outcome)
+                self._kept[data] = self._read_code(source, _here(source, moved), read, outcome)
                 self._forget()
             else:
-                for results in self.worker.analyses(at_hand(source, moved), outcome):
+                for results in self.worker.analyses(_here(source, moved), outcome):
                     self._add_unit(source, results, read)
         except AnalysisError as error:
             outcome.problems.append(str(error))
@@ -134,7 +134,7 @@ class RowWorker:
         return read
 
     def _forget(self) -> None:
-        """Keep the last inputs only."""
+        """Forget the oldest inputs if there are too many kernels."""
         kernels = sum(len(code.kernels) for groups in self._kept.values() for code in groups.values())
         while kernels > KEPT and len(self._kept) > 1:
             _, forgotten = self._kept.popitem(last=False)
@@ -145,7 +145,7 @@ class RowWorker:
     def _read_code(
         self, file: CodeFile, here: CodeFile, read: InputRead, outcome: ScanOutcome
     ) -> dict[bytes, ObjectCode]:
-        """Add the groups of an object, which is `here`, to what is said of it, and return them by their keys."""
+        """Add the groups of an object to `read`, and return them by their keys. `here` is the file on this machine."""
         code = self.worker.code(here, outcome)
         if code is None:
             return {}
@@ -158,7 +158,7 @@ class RowWorker:
         ids = kernel_ids(code.kernels)
         # Also the names that the reports need, all at once.
         readable = demangle(text for kernel in code.kernels if kernel.region for text in _names(kernel.region))
-        found: dict[bytes, ObjectCode] = {}
+        by_key: dict[bytes, ObjectCode] = {}
         for numbers in groups(code):
             group = only(code, numbers)
             key = key_of(group, f"{file.name} {numbers[0]}" if self.worker.names_values else "")
@@ -167,13 +167,13 @@ class RowWorker:
                 for n, kernel in zip(numbers, group.kernels, strict=True)
             ]
             read.groups.append(Group(key, placed, sum(len(kernel.instructions) for kernel in group.kernels)))
-            found.setdefault(key, group)
-        return found
+            by_key.setdefault(key, group)
+        return by_key
 
-    def _analyse(self, asked: Analyse, moved: Mapping[str, str]) -> AnalyseAnswer:
+    def _analyse(self, message: Analyse, moved: Mapping[str, str]) -> AnalyseAnswer:
         answer = AnalyseAnswer([])
-        reports = self._no_reports()
-        for data, keys in zip(asked.inputs, asked.keys, strict=True):
+        reports = self._new_reports()
+        for data, keys in zip(message.inputs, message.keys, strict=True):
             problems = [] if data in self._kept else self._read(data, moved).problems
             groups = self._kept.get(data, {})
             source = decoded(data, _inputs)
@@ -188,16 +188,12 @@ class RowWorker:
                     answer.problems[key] = str(error)
                 else:
                     answer.groups.append(_analysed(key, report_of(results), reports))
-        answer.reports = self._packed(reports)
+        answer.reports = pack(reports) if reports else b""
         return answer
 
-    def _no_reports(self) -> list[tuple[str, str, bytes]] | None:
-        """Return a list for reports, None if nobody keeps them."""
+    def _new_reports(self) -> list[tuple[str, str, bytes]] | None:
+        """Return an empty list for reports, None if the scan does not keep them."""
         return [] if self._scan.dataset else None
-
-    def _packed(self, reports: Sequence[tuple[str, str, bytes]] | None) -> bytes:
-        """Return reports as datasets keep them."""
-        return pack(reports) if reports else b""
 
     # --- everything else ----------------------------------------------------------------------------------------------
 
@@ -218,9 +214,9 @@ class RowWorker:
         text = "\n".join(identity).encode("utf-8", "surrogateescape")
         key = blake2b(text, digest_size=KEY).digest()
         read.groups.append(Group(key, placed, 0))
-        reports = self._no_reports()
+        reports = self._new_reports()
         read.analysed.append(_analysed(key, report, reports))
-        read.reports = self._packed(reports)
+        read.reports = pack(reports) if reports else b""
 
 
 def _analysed(key: bytes, report: t.AnalysisReport, reports: list[tuple[str, str, bytes]] | None) -> Analysed:
@@ -256,7 +252,7 @@ def _at(kernel: KernelCode, kernel_id: str, readable: dict[str, str]) -> _At:
 def _places(unit: Any, kernel: Any, source: Input) -> list[Value]:
     """Return the values of `columns.PLACES` for a kernel.
 
-    Unit and kernel are those of a report, or have the same attributes as far as they tell places.
+    Unit and kernel are those of a report, or have the attributes of these that `PLACES` needs.
     """
     if isinstance(source, CodeFile):
         own = {"binary": source.path, "member": source.inside}
@@ -273,21 +269,21 @@ def json_of(kernel: t.KernelReport) -> bytes:
         return render(kernel, compact=True).encode("utf-8", "surrogateescape")
 
 
-def at_hand(source: Given, moved: Mapping[str, str]) -> Given:
-    """Return an input as it is on this machine."""
+def _here(source: Given, moved: Mapping[str, str]) -> Given:
+    """Return an input with its path on this machine."""
     if isinstance(source, CodeFile | AssemblyFile) and source.path in moved:
         return msgspec.structs.replace(source, path=moved[source.path])
     return source
 
 
-def _moved(asked: Request) -> dict[str, str]:
-    """Return the files of a request that this machine has elsewhere."""
-    return {stamp.path: stamp.here for stamp in asked.files if stamp.here}
+def _moved(message: Request) -> dict[str, str]:
+    """Return the paths of copies on this machine by the paths of a request's files."""
+    return {stamp.path: stamp.here for stamp in message.files if stamp.here}
 
 
-def _absent(asked: Request) -> bytes:
-    """Return the answer that this machine lacks a file of a request, if it does."""
-    return next((encoded(Missing(stamp.path)) for stamp in asked.files if not _is_there(stamp)), b"")
+def _absent(message: Request) -> bytes:
+    """Return the answer that this machine lacks a file of a request, b"" if it has all."""
+    return next((encoded(Missing(stamp.path)) for stamp in message.files if not _is_there(stamp)), b"")
 
 
 def _is_there(stamp: Stamp) -> bool:

@@ -20,11 +20,11 @@ _ADDRESS = re.compile(r"(0x[0-9a-fA-F]+|\.L[0-9a-f]+)")
 
 
 def groups(code: ObjectCode) -> Iterator[list[int]]:
-    """Yield the numbers of the kernels of each function: what is said of a loop depends on those of its function."""
-    found: dict[str, list[int]] = {}
+    """Yield the numbers of the kernels of each function: the report on a loop depends on the others of its function."""
+    of_function: dict[str, list[int]] = {}
     for number, kernel in enumerate(code.kernels):
-        found.setdefault(kernel.region.function if kernel.region else "", []).append(number)
-    yield from found.values()
+        of_function.setdefault(kernel.region.function if kernel.region else "", []).append(number)
+    yield from of_function.values()
 
 
 def only(code: ObjectCode, numbers: Sequence[int]) -> ObjectCode:
@@ -36,8 +36,8 @@ def only(code: ObjectCode, numbers: Sequence[int]) -> ObjectCode:
 def key_of(code: ObjectCode, place: str = "") -> bytes:
     """Return a key of a group's kernels, equal for groups whose analyses are equal.
 
-    Left out is what differs between copies of the same code: addresses, the distances of jumps out of a loop, and the
-    names of functions and labels. A `place` makes the key one of its own.
+    The key leaves out what differs between copies of the same code: addresses, the distances of jumps out of a loop,
+    and the names of functions and labels. With a `place`, only groups of that place have the same key.
     """
     digest = blake2b(place.encode("utf-8", "surrogateescape"), digest_size=KEY)
     firsts = {k.region.first_line: n for n, k in enumerate(code.kernels) if k.region}

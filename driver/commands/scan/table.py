@@ -1,4 +1,4 @@
-"""The rows of a scan, written as lines of JSON or as a dataset."""
+"""Writing the rows of a scan: as lines of JSON or as a dataset."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Row = tuple[Value, ...]
 
 SECONDS = 10.0
-ROWS = 20_000
-"""When rows are written to a dataset: after so many seconds, or if there are so many kernels."""
+KERNELS = 20_000
+"""Rows are committed to a dataset after so many seconds, or so many kernels."""
 
 _PARTS = (*PLACES, *ANALYSED, "row", *OF_CORE)
 _in_order = itemgetter(*[_PARTS.index(name) for name in COLUMNS])
@@ -58,10 +58,10 @@ def _row(kernel: Placed, core: OnCore, values: Sequence[Value], number: int) -> 
 
 
 class Table:
-    """Takes the rows that a scan is asked for, and writes them."""
+    """Selects the rows that a scan shows, and writes them to a stream or to a dataset."""
 
     def __init__(self, scan: Scan, stream: TextIO | None, writer: DatasetWriter | None) -> None:
-        """Begin; the rows go to one of a stream and a dataset."""
+        """Prepare to write to one of a stream, as lines of JSON, and a dataset."""
         self._scan = scan
         self._stream = stream
         self._writer = writer
@@ -70,10 +70,12 @@ class Table:
         """The number of kernels so far."""
         self.written = 0
         self._waiting = 0
+        """The number of kernels since the last commit."""
         self._last = time.monotonic()
+        """The time of the last commit."""
 
     def add(self, read: InputRead, results: Results) -> None:
-        """Take the kernels of an input."""
+        """Write the kernels of an input, or keep them for --top."""
         condition = self._scan.condition
         for worth, rows in rows_of(read, results, self.number):
             self.number += 1
@@ -96,20 +98,18 @@ class Table:
                 self._stream.write(_line(dict(zip(COLUMNS, row, strict=True))))
 
     def piece_done(self, pieces: int) -> None:
-        """Make what has come so far last, if it is time: the number of pieces are done."""
-        if self._stream:
-            self._stream.flush()
-        elif self._waiting >= ROWS or time.monotonic() > self._last + SECONDS:
+        """Commit the rows of the first `pieces` pieces to the dataset, if it is time."""
+        if self._waiting >= KERNELS or time.monotonic() > self._last + SECONDS:
             self.commit(pieces)
 
     def commit(self, pieces: int) -> None:
-        """Make what has come so far last."""
+        """Commit the rows of the first `pieces` pieces to the dataset."""
         if self._writer:
             self._writer.commit(pieces, str(self.number).encode())
             self._waiting, self._last = 0, time.monotonic()
 
     def finish(self) -> None:
-        """Write the kernels with the most to gain, if these were asked for."""
+        """Write the kernels with the most to gain, if there is --top."""
         for _, _, rows in sorted(sorted(self._top)[: self._scan.top], key=lambda each: each[0]):
             self._write(rows)
 
