@@ -22,7 +22,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
-from multiprocessing import Pipe
+from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -252,20 +252,31 @@ def _local_cluster(address: str) -> Any:
         raise ValueError(f"{number!r} is no number of workers")
     security = Security()
     secured = {"security": security, "protocol": "tls://"} if security.require_encryption else {}
-    return LocalCluster(
-        n_workers=int(number) if number else cpus(),
-        threads_per_worker=1,
-        memory_limit=None,
-        silence_logs=logging.CRITICAL,
-        dashboard_address="127.0.0.1:0",
-        preload=[__name__],
-        **secured,
-    )
+    with _without_the_terminal():
+        return LocalCluster(
+            n_workers=int(number) if number else cpus(),
+            threads_per_worker=1,
+            memory_limit=None,
+            silence_logs=logging.CRITICAL,
+            dashboard_address="127.0.0.1:0",
+            **secured,
+        )
 
 
-def dask_setup(worker: object) -> None:
-    """Have a worker of a local cluster ignore the interrupt that a terminal sends to all: the scan ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextlib.contextmanager
+def _without_the_terminal() -> Iterator[None]:
+    """Start threads and processes that never get the signals which a terminal sends to all of its processes.
+
+    The scan ends them in order. They inherit that these signals are blocked; the scan itself gets them afterwards.
+    """
+    signals = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        resource_tracker.ensure_running()  # which lets SIGINT through when it starts
+        signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # --- on a worker ------------------------------------------------------------------------------------------------------

@@ -109,6 +109,32 @@ def test_a_signal_ends_all_processes_and_the_scan_goes_on(
     check_signal(scans, rows, process, number)
 
 
+STARTED = """
+import signal, subprocess, sys, threading
+from multiprocessing import resource_tracker
+from incc.fleet.cluster import _without_the_terminal
+
+MASK = "import signal; print(*sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()), key=int), flush=True)"
+
+def start():
+    resource_tracker.ensure_running()  # as Dask does in a thread of its own
+    subprocess.run([sys.executable, "-c", MASK])
+
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+with _without_the_terminal():
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+exec(MASK)
+"""
+
+
+def test_a_cluster_on_this_machine_does_not_get_the_signals_of_a_terminal() -> None:
+    ended = subprocess.run([sys.executable, "-c", STARTED], capture_output=True, text=True, check=True)
+    stopping = signal.SIGHUP, signal.SIGINT, signal.SIGQUIT
+    assert ended.stdout == " ".join(map(str, stopping)) + "\n\n"
+
+
 def test_a_killed_client_leaves_no_processes(scans: Scans) -> None:
     process = scans.start(["--cluster=local:2", "--json"], SLOW="1")
     wait_for_serving(scans, process)
