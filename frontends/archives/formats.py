@@ -11,6 +11,7 @@ import struct
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import IO, BinaryIO, Literal
 
@@ -41,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     open: Callable[[], Stream]
-    """Returns the contents, if the archive's next member has not been asked for. Raises OSError."""
+    """Returns the contents; to be called before the next member is read. Raises OSError."""
     refusal: str = ""
     """The reason why code in it is not analysed, or ""."""
 
@@ -67,13 +68,14 @@ def is_debian(start: bytes) -> bool:
 
 
 def entries(stream: Stream, path: str) -> Iterator[Entry]:
-    """Yield the members of an archive that are regular files. The contents of each are gone with the next.
+    """Yield the members of an archive that are regular files. The contents of each can be read until the next one.
 
     Args:
         stream: The archive, of a known `archive_kind`.
         path: The file that the archive is, "" for a member of another archive.
 
-    Raises OSError, of a damaged archive ArchiveError.
+    Raises:
+        OSError: The archive cannot be read; ArchiveError for a damaged one.
     """
     kind = archive_kind(stream.peek(tarfile.BLOCKSIZE))
     if kind == "tar":
@@ -125,7 +127,7 @@ def _part(stream: Stream, size: int) -> Callable[[], Stream]:
 
 _EXTENDED = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)
 _ABOUT_OTHERS = (*_EXTENDED, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
-"""Types of members that say something about the members after them."""
+"""Types of members that describe the members after them."""
 
 
 def _tar(stream: Stream) -> Iterator[Entry]:
@@ -239,17 +241,17 @@ def _zip_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, stream: Stream) 
     return start
 
 
-class _zip_errors:
-    """Turns the exceptions of `zipfile` on damaged archives into ArchiveError."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+@contextmanager
+def _zip_errors() -> Iterator[None]:
+    """Turn the exceptions of `zipfile` on damaged archives into ArchiveError."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
-            return
-        if isinstance(error, Exception) and not isinstance(error, MemoryError | ArchiveError):
-            raise ArchiveError(f"a damaged zip archive: {error or type(error).__name__}") from None
+            raise
+        raise ArchiveError(f"a damaged zip archive: {error or type(error).__name__}") from None
 
 
 # --- ar and deb -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Bytes that are read once, from the start to the end: files, members of archives, and their contents uncompressed.
+"""Bytes that are read once, from start to end: of files and members of archives, uncompressed if necessary.
 
 Sizes in headers are not trusted: memory grows only with bytes that are there, and what a file unpacks to is limited.
 """
@@ -153,7 +153,7 @@ class PartStream(Stream):
 
 
 class CallStream(Stream):
-    """Bytes that a function returns: up to as many as it is asked for, none at the end."""
+    """Bytes from a function that returns up to the given number, and none at the end."""
 
     def __init__(self, pull: Callable[[int], bytes], budget: Budget) -> None:
         super().__init__(budget)
@@ -222,7 +222,7 @@ _COMPRESSIONS: tuple[tuple[re.Pattern[bytes], str, Callable[[], Any]], ...] = (
 )
 _LONGEST_MAGIC = 10
 _LZMA = b"\x5d\0\0"
-"""The start of the older format of xz, which is too common elsewhere to be a sign of it."""
+"""The start of the older format of xz, with which other files begin as well."""
 
 
 def is_compressed(start: bytes) -> bool:
@@ -258,7 +258,7 @@ class _Unpacked(Stream):
         self._make = make
         self._decompressor: _Decompressor | None = make()
         self._error = ""
-        """The message of an error, which is the same wherever the reader goes on."""
+        """The message of an error, which every later read repeats."""
 
     def _pull(self, size: int) -> bytes:
         while self._decompressor is not None:

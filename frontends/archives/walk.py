@@ -1,4 +1,4 @@
-"""The files in archives, also in archives inside these, each with an address that any process can find it by again."""
+"""The files in archives and in archives inside these, each with an address by which any process finds it again."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from incc.frontends.archives.streams import (
 )
 
 Address = tuple[int, ...]
-"""The numbers of a member in its archive, and of that in the archive around it, outermost first; () for a compressed
-file that is no archive."""
+"""The numbers of a member and of the archives around it in their archives, outermost first; () for a compressed file
+that is no archive."""
 
 HEADER = 4096
-"""Bytes at the start of a member that can be peeked without an error."""
+"""The number of bytes at the start of a file that identify its format."""
 
 DEPTH = 2
 """Most levels of archives: an archive, and those inside it. Packages are one level, as are compressed archives."""
@@ -31,7 +31,7 @@ DEPTH = 2
 class Leaf:
     """A file in an archive, or a message about a part of the archive that cannot be read.
 
-    Its contents can be read until the next one is asked for.
+    Its contents can be read until the next one.
     """
 
     __slots__ = ("address", "inside", "problem", "refusal", "start", "stream")

@@ -16,13 +16,10 @@ from msgspec.structs import replace
 from incc.driver.code import ASSEMBLY_ENDINGS, kind_of
 from incc.driver.sources import is_source
 from incc.frontends.archives.formats import is_debian
-from incc.frontends.archives.walk import Address, Walk, is_archive, read_member
+from incc.frontends.archives.walk import HEADER, Address, Walk, is_archive, read_member
 from incc.frontends.objects import parts
 from incc.frontends.objects.spans import Addresses
 from incc.support.files import no_file_name
-
-_HEADER = 4096
-"""The number of bytes at the start of a file that identify its format."""
 
 _LONGEST_LINE = 1 << 21
 """Characters of a line of hexadecimal digits. A longer block has more instructions than are analysed."""
@@ -284,7 +281,7 @@ def _format_of(name: str) -> str:
     if name != "-" and os.path.isfile(name):
         try:
             with open(name, "rb") as file:
-                start = file.read(_HEADER)
+                start = file.read(HEADER)
         except OSError:
             return by_name
         if start.lstrip()[:1] == b"{":  # JSON: the reader of assembly reports it
@@ -318,7 +315,7 @@ def _blocks(file: str, problems: list[str]) -> Iterator[HexBlock]:
 def _kind_of_file(path: str) -> Literal["object", "linked", "library", "archive", "bitcode", ""]:
     """Return the kind of a file: `kind_of`, "linked" for programs and shared libraries, "archive". Raises OSError."""
     with open(path, "rb") as file:
-        start = file.read(_HEADER)
+        start = file.read(HEADER)
     kind = kind_of(start)
     if kind == "library":
         return "archive" if is_debian(start) else kind
