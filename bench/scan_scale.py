@@ -31,7 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,14 +63,14 @@ TRIAD = "c5fd1004 02c4e2eda80406 c5fd110407 4883c020 4c39c0 75e9".replace(" ", "
 OF_PIECE = 300
 """Made-up kernels of a piece: as many as a library has in a part (`frontends/objects/parts.py`)."""
 
-COST = 50
+INSTRUCTIONS = 50
 """Instructions of a made-up kernel."""
 
 FILLER = 1300
 """Hexadecimal digits in each made-up report that no other one has: with them, it takes 1 KB in the dataset."""
 
-THOUSAND = 1000
-"""Workers whose tasks one scheduler is checked with."""
+MANY = 1000
+"""The number of workers whose tasks one scheduler should pass on."""
 
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -213,19 +213,16 @@ class MadeUp:
             for index in self._named:
                 values[index] = f"{name}_function_{n}"
             key = blake2b(f"{name} {n}".encode(), digest_size=16).digest()
-            read.groups.append(m.Group(key, [m.Placed(n, values)], COST))
+            read.groups.append(m.Group(key, [m.Placed(n, values)], INSTRUCTIONS))
         return read
 
 
-class Sized:
-    """Answers each request with as many bytes as it asks for."""
-
-    def __call__(self, data: bytes) -> bytes:
-        """Return bytes."""
-        return bytes(int.from_bytes(data[:4], "little"))
+def sized(data: bytes) -> bytes:
+    """Answer a request with as many bytes as its first four bytes say."""
+    return bytes(int.from_bytes(data[:4], "little"))
 
 
-RESPONDING = {b"made up": MadeUp, b"sized": Sized}
+RESPONDING: dict[bytes, Callable[[], Respond]] = {b"made up": MadeUp, b"sized": lambda: sized}
 
 
 def responder(settings: bytes) -> Respond:
@@ -468,8 +465,8 @@ def tasks(file: str, count: int, folder: Path) -> None:
         "This assumes that scheduler and client have a processor each, that workers' processors are as fast, that all"
     )
     print("tasks are as those of this file, no two kernels of it equal, and that the network passes as many bytes.")
-    needed, fed = THOUSAND / sample.worker, empty.per_second * sample.worker
-    print(f"{THOUSAND:,} workers need {needed:,.0f} tasks per second. {empty.per_second:,.0f} empty ones passed per")
+    needed, fed = MANY / sample.worker, empty.per_second * sample.worker
+    print(f"{MANY:,} workers need {needed:,.0f} tasks per second. {empty.per_second:,.0f} empty ones passed per")
     print(f"second, those of {fed:,.0f} workers, while everything shared {len(os.sched_getaffinity(0))} CPUs.")
 
 
