@@ -94,8 +94,8 @@ class Dataset:
         if not self.about.complete:
             notes.append(f"{printable(self.folder)}: the scan has not finished; incc-scan --resume continues it.")
         if failures := self.about.failures:
-            what = "1 input was" if failures == 1 else f"{failures:,} inputs were"
-            notes.append(f"{printable(self.folder)}: {what} not analysed; _failures.parquet lists them.")
+            what = "1 input or loop was" if failures == 1 else f"{failures:,} inputs or loops were"
+            notes.append(f"{printable(self.folder)}: {what} not analysed (see _failures.parquet).")
         return notes
 
     def units(

@@ -11,7 +11,7 @@ FORMATS = ("text", "json", "reports", "cycles")
 
 COMMAND = Command(
     name="incc-scan",
-    summary="analyse many kernels in one process",
+    summary="analyse the loops of many files",
     about=(
         "Analyse the loops of objects, folders, assembly files or a project, or blocks of machine code. Sources are "
         f"compiled: {COMPILED}",
