@@ -79,7 +79,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         begun = time.monotonic()
-        start(["-o", str(place / "whole"), *options.files]).wait()
+        status = start(["-o", str(place / "whole"), *options.files]).wait()
         seconds = time.monotonic() - begun
         whole = rows_of(place / "whole")
         print(f"{'disturbed by':32} {'kills':>5} {'status':>6} {'kernels':>8} {'lost':>5} {'failures':>8}  equal")
@@ -91,12 +91,12 @@ def main() -> None:
             lost = len(whole.keys() - rows.keys())
             print(f"{what:32} {kills:5} {status:6} {len(rows):8,} {lost:5} {failures:8}  {'yes' if equal else 'NO'}")
 
-        report("nothing", 0, 0, place / "whole")
+        report("nothing", 0, status, place / "whole")
         for what, words in (("killed processes", []), ("killed workers", [f"--cluster={options.cluster}"])):
             scan = start([*words, "-o", str(place / what), *options.files])
             killed = kill_workers(scan, options.every, bool(words))
             report(f"{what}, every {options.every:g} s", killed, scan.returncode, place / what)
-        folder = place / "resumed"
+        folder, killed = place / "resumed", 0
         for attempt in range(options.kills + 1):
             resumed = ["--resume"] if (folder / "_kernels.sqlite").exists() else []
             scan = start(["-o", str(folder), *resumed, *options.files])
@@ -105,7 +105,8 @@ def main() -> None:
                 timer.start()
                 scan.wait()
                 timer.cancel()
-        report("killed scans", options.kills, scan.wait(), folder)
+            killed += scan.wait() == -signal.SIGKILL
+        report("killed scans", killed, scan.returncode, folder)
 
 
 if __name__ == "__main__":

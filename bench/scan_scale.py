@@ -269,7 +269,7 @@ def engine_of(name: str) -> Engine:
 def kernels(counts: Sequence[int], engines: Sequence[str], folder: Path) -> None:
     """Print the client's memory and processor time by the number of kernels."""
     print("made-up kernels to a dataset, two workers")
-    print(f"{'':24} {'s':>7} {'per s':>7} {'client MB':>9} {'client ms/kernel':>17} {'dataset MB':>10}")
+    print(f"{'':17} {'kernels':>9} {'s':>4} {'per s':>7} {'client MB':>9} {'client ms/kernel':>17} {'dataset MB':>10}")
     for name in engines:
         for count in counts:
             out = folder / f"made{name}{count}"
@@ -486,10 +486,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("words", nargs="*", metavar="libraries|kernels|tasks|FILE|FOLDER")
     parser.add_argument("--megabytes", type=int, default=2000, help="the most to read of folders (default: 2000)")
-    parser.add_argument("--workers", type=numbers, default=[1, 2, 4])
-    parser.add_argument("--kernels", type=numbers, default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--engines", default="cluster", help="for made-up kernels: cluster, -j, or both (cluster,-j)")
-    parser.add_argument("--tasks", type=int, default=20_000)
+    parser.add_argument("--workers", type=numbers, default=[1, 2, 4], help="for libraries (default: 1,2,4)")
+    parser.add_argument(
+        "--kernels", type=numbers, default=[10_000, 100_000, 1_000_000], help="made-up (default: 10000,100000,1000000)"
+    )
+    parser.add_argument(
+        "--engines", default="cluster", help="for made-up kernels: cluster, -j, or cluster,-j (default: cluster)"
+    )
+    parser.add_argument("--tasks", type=int, default=20_000, help="of each size (default: 20000)")
     options = parser.parse_intermixed_args()
     wanted = [word for word in options.words if word in parts] or parts
     names = [word for word in options.words if word not in parts] or [LIBRARIES]
