@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import partial
+from functools import cache, partial
 from itertools import compress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -18,7 +20,7 @@ from incc.driver.settings import Scope, Settings
 from incc.frontends.asm.before import code_before
 from incc.frontends.asm.includes import without_includes
 from incc.frontends.asm.loops import LoopPath, line_list
-from incc.frontends.asm.parse import INSTRUCTION, Assembly, columns_of, parse
+from incc.frontends.asm.parse import INSTRUCTION, AsmFunction, Assembly, columns_of, parse
 from incc.frontends.asm.placed import place
 from incc.frontends.asm.regions import (
     innermost_loops,
@@ -696,10 +698,17 @@ def kernel_places(
     columns: dict[int, tuple[int, int]] = {}
     if lines and text:
         columns = columns_of(text, {line for k in kernels if k.region for line in k.region.lines if line in lines})
+    functions = {function.name: function for function in reversed(parsed.functions)}
+    own = cache(lambda name: _own_places(parsed, functions.get(name)))
     return [
         KernelPlace(lines=lines, near=None, place=selection.places[n], columns=columns)
         if selection.places
-        else KernelPlace(lines=lines, near=_near(parsed, kernel.region), place=None, columns=columns)
+        else KernelPlace(
+            lines=lines,
+            near=_near(own(kernel.region.function), kernel.region) if lines and kernel.region else None,
+            place=None,
+            columns=columns,
+        )
         for n, kernel in enumerate(kernels)
     ]
 
@@ -1162,23 +1171,26 @@ def loops_of(assembly: Assembly, scope: Scope) -> list[Region]:
     return [region for region in loops if lines.issuperset(region.body_lines)]
 
 
-def _near(parsed: Assembly, region: Region | None) -> SourceLocation | None:
+def _own_places(parsed: Assembly, function: AsmFunction | None) -> list[tuple[int, SourceLocation]]:
+    """Return the places in the function's own file of a function's statements, with their lines."""
+    statements = (parsed.statements[i] for i in function.statements) if function else ()
+    places = [(s.line, s.location) for s in statements if s.location is not None]
+    return [(line, place) for line, place in places if place.file == places[0][1].file]
+
+
+def _near(own: Sequence[tuple[int, SourceLocation]], region: Region) -> SourceLocation | None:
     """Return the nearest place in the function's own file for a kernel inlined from another file.
 
     That is the last place before the kernel, else the first place of the function. None for other kernels, and without
     debug information.
+
+    Args:
+        own: The `_own_places` of the kernel's function.
+        region: The kernel's region.
     """
-    if region is None or region.source is None:
+    if region.source is None or not own or region.source.file == own[0][1].file:
         return None
-    for function in parsed.functions:
-        if function.name == region.function:
-            statements = (parsed.statements[i] for i in function.statements)
-            places = [(s.line, s.location) for s in statements if s.location is not None]
-            own = [(line, place) for line, place in places if place.file == places[0][1].file]
-            if not own or region.source.file == own[0][1].file:
-                return None
-            return ([place for line, place in own if line < region.first_line] or [own[0][1]])[-1]
-    return None
+    return own[max(bisect_left(own, region.first_line, key=itemgetter(0)) - 1, 0)][1]
 
 
 def marked_text(unit: Unit, scope: Scope, dialect: str) -> str:

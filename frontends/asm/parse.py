@@ -636,17 +636,17 @@ def columns_of(text: str, lines: Iterable[int]) -> dict[int, tuple[int, int]]:
 
     Lines without a `.loc` are left out; the column is 0 if there is none.
     """
-    all_lines = text.split("\n")
+    wanted = set(lines)
     columns: dict[int, tuple[int, int]] = {}
-    for number in lines:
-        for i in range(number - 1, -1, -1):
-            line = all_lines[i]
-            if line.startswith(("\t.loc\t", "\t.loc ")):
-                words = line.split(None, 4)
-                column = line_number(words[3]) if len(words) > 3 else 0
-                if len(words) > 2 and words[2].isdecimal():
-                    columns[number] = line_number(words[2]), column
-                break
-            if line.startswith("\t.cfi_startproc"):
-                break
+    last = ""
+    for number, line in enumerate(text.split("\n") if wanted else (), 1):
+        if line.startswith(("\t.loc\t", "\t.loc ")):
+            last = line
+        elif line.startswith("\t.cfi_startproc"):
+            last = ""
+        if last and number in wanted:
+            words = last.split(None, 4)
+            column = line_number(words[3]) if len(words) > 3 else 0
+            if len(words) > 2 and words[2].isdecimal():
+                columns[number] = line_number(words[2]), column
     return columns

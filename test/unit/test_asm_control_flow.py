@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import networkx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from incc.driver.pipeline import kernel_places
 from incc.frontends.asm import graph as graph_module
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow, NaturalLoop, dominators, loops
@@ -302,8 +306,8 @@ def test_nodes_on_each_round_are_those_without_which_no_cycle_is_left(successors
     assert sorted(graph_module._on_each_round(round_trip, start % n)) == expected
 
 
-def steps_for(text: str) -> int:
-    """Return the number of lines of Python that finding the loops of a text takes."""
+def steps_of(work: Callable[[], object]) -> int:
+    """Return the number of lines of Python that some work takes."""
     count = 0
 
     def trace(frame: object, event: str, argument: object) -> Callable[..., object]:
@@ -311,11 +315,10 @@ def steps_for(text: str) -> int:
         count += event == "line"
         return trace
 
-    assembly = parse(text)
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        innermost_loops(assembly)
+        work()
     finally:
         sys.settrace(before)
     return count
@@ -334,7 +337,26 @@ GROWING: dict[str, Callable[[int], list[str]]] = {
 
 @pytest.mark.parametrize("shape", GROWING)
 def test_finding_loops_takes_time_in_proportion_to_the_code(shape: str) -> None:
-    small, large = (steps_for("f: " + "\n".join([*GROWING[shape](n), "ret\n"])) for n in (100, 200))
+    texts = ["f: " + "\n".join([*GROWING[shape](n), "ret\n"]) for n in (100, 200)]
+    small, large = (steps_of(partial(innermost_loops, parse(text))) for text in texts)
+    assert large < 2.5 * small
+
+
+def test_places_of_kernels_take_time_in_proportion_to_the_code() -> None:
+    """Loops that are inlined from another file, in a function with one line of its own file."""
+    head = '\t.file 1 "a.c"\n\t.file 2 "b.h"\nf:\n\t.loc 1 1 1\n\tnop\n\t.loc 2 9 3\n'
+
+    def work(loops: int) -> Callable[[], object]:
+        text = head + "".join(f".A{n}:\n\tnop\n\tjne .A{n}\n" for n in range(loops))
+        parsed = parse(text)
+        kernels: list[Any] = [SimpleNamespace(region=region) for region in innermost_loops(parsed)[0]]
+        selection: Any = SimpleNamespace(places=())
+        places = kernel_places(parsed, selection, kernels, text)
+        assert {str(place.near) for place in places} == {"a.c:1"}
+        assert {*places[0].columns.values()} == {(9, 3)}
+        return partial(kernel_places, parsed, selection, kernels, text)
+
+    small, large = steps_of(work(100)), steps_of(work(200))
     assert large < 2.5 * small
 
 
