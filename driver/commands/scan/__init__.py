@@ -65,23 +65,20 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
     scan = requested_scan(options)
     if options.resume and not scan.dataset:
         raise UsageError("--resume requires -o FOLDER")
-    if scan.dataset:
-        try:
+    try:
+        if scan.dataset:
             return 0 if _write_dataset(scan, options, words) else 1
-        except OSError as error:
-            return fail("incc-scan", f"{error.filename or options.output}: {error.strerror}", UsageError.status)
-    inputs, note = _inputs(options)
-    if options.output:
-        check_targets([("-o", options.output)], options.files)
-        try:
+        inputs, note = _inputs(options)
+        if options.output:
+            check_targets([("-o", options.output)], options.files)
             with replacement(options.output) as file:
                 text = TextIOWrapper(file, encoding="utf-8", errors="surrogateescape")
                 try:
                     return 0 if _scan(scan, inputs, options, words, note, text) else 1
                 finally:
                     text.detach()
-        except OSError as error:
-            return fail("incc-scan", f"{error.filename or options.output}: {error.strerror}", UsageError.status)
+    except OSError as error:
+        return fail("incc-scan", f"{error.filename or options.output}: {error.strerror}", UsageError.status)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
     return 0 if _scan(scan, inputs, options, words, note, sys.stdout) else 1
