@@ -127,7 +127,7 @@ def test_a_loop_is_run_as_one_and_another_block_in_copies(
     assert loop == pytest.approx(4 / 4, rel=0.02)
 
 
-def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_with_bounds_the_largest_bound_is_predicted(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
     _, lines, _ = run(capsys, "--format=reports", "--bounds", file)
     rows = [kernels(line)["skylake"] for line in lines]
@@ -138,13 +138,13 @@ def test_bounds_only(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str])
     assert [float(line.split()[1]) for line in cycles] == pytest.approx([row["cycles"] for row in rows], rel=1e-5)
 
 
-def test_all_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_stands_for_every_core(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert scan.main(["-mcpu=all", "--format=reports", write(tmp_path, ["c5fd58c1"])]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert {"skylake", "skylake-avx512", "cascadelake"} <= kernels(line).keys()
 
 
-def test_what_files_look_like(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_format_of_a_file_is_detected(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = ".globl f\nf:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
     (tmp_path / "a.s").write_text(text)
     subprocess.run(["as", "-o", tmp_path / "object", tmp_path / "a.s"], check=True)
@@ -156,7 +156,7 @@ def test_what_files_look_like(tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
     assert lines == [f"{tmp_path / 'a.s'}:f:.L1 4", "90 0.25"]
 
 
-def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_has_a_unit_for_each_core(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, ["f20f59c1f20f58c1"])
     assert scan.main(["-mcpu=skylake,znver4,SKL", "--format=reports", file]) == 0
     (line,) = capsys.readouterr().out.splitlines()
@@ -167,7 +167,7 @@ def test_several_cores(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str
     assert "skylake" in capsys.readouterr().err
 
 
-def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_conditions_select_kernels(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
     for output, heading in (("text", 4), ("reports", 0), ("cycles", 0)):
         _, lines, errors = run(capsys, f"--format={output}", "--where", "cycles > 3 and flop > 0", file)
@@ -181,7 +181,7 @@ def test_conditions(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
         assert message in errors
 
 
-def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_cores_and_missing_files_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert scan.main(["-mcpu=nosuch"]) == 2
     assert "nosuch" in capsys.readouterr().err
     assert scan.main(["-mcpu=skylake", "/nonexistent/blocks"]) == 1
@@ -200,7 +200,7 @@ def test_unknown_core_and_missing_file(capsys: pytest.CaptureFixture[str]) -> No
         ("obj", b"\t.text\n", "not an ELF, PE/COFF or Mach-O file"),
     ],
 )
-def test_files_of_another_kind(
+def test_files_of_another_format_are_refused(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], kind: str, content: bytes, message: str
 ) -> None:
     file = tmp_path / "x"
@@ -246,7 +246,7 @@ def test_any_line_is_analysed_or_named(code: bytes) -> None:
     assert all(message.startswith("x:7: ") for message in outcome.problems)
 
 
-def test_former_spellings(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_former_spellings_of_options_still_work(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path, BLOCKS)
     for former, form in (("table", "text"), ("json", "reports"), ("cycles", "cycles")):
         assert run(capsys, f"--output={former}", file) == run(capsys, f"--format={form}", file)
@@ -277,7 +277,9 @@ def test_top_shows_the_kernels_with_the_most_to_gain(
         (["--reports=x"], "--reports requires -p"),
     ],
 )
-def test_mistakes_in_options(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_in_options_are_explained(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert scan.main([*arguments, "x.s"]) == 2
     assert message in capsys.readouterr().err
 

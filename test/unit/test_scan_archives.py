@@ -346,7 +346,7 @@ def special(name: str, kind: bytes, target: str = "") -> bytes:
     return member.tobuf()
 
 
-def test_what_is_no_file_in_a_tar_archive(tmp_path: pathlib.Path) -> None:
+def test_only_regular_files_of_a_tar_archive_are_read(tmp_path: pathlib.Path) -> None:
     files = made.tar([("./a.o", CODE[0])])[:1024]
     content = (
         files
@@ -368,7 +368,7 @@ def test_what_is_no_file_in_a_tar_archive(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar", "gz.rpm", "gz.deb"])
-def test_names_that_lead_elsewhere_or_are_taken(tmp_path: pathlib.Path, kind: str) -> None:
+def test_names_that_lead_elsewhere_or_are_taken_are_refused(tmp_path: pathlib.Path, kind: str) -> None:
     names = ("a.o", "/etc/x.o", "../x.o", "a/../../x.o", "a.o")
     files = [*((name, CODE[0]) for name in names), ("../text", b"text"), ("../x.a", made.ar([("x.o", CODE[1])]))]
     refused = [name for name in names[1:4] if kind == "zip" or kind == "tar" or not name.startswith("/")]
@@ -393,7 +393,7 @@ def test_a_zip_member_may_have_no_name(tmp_path: pathlib.Path) -> None:
     assert problems(tmp_path / "x.zip", content) == ["x.zip(#0)"]
 
 
-def test_zip_members_that_cannot_be_read(tmp_path: pathlib.Path) -> None:
+def test_zip_members_that_cannot_be_read_are_named(tmp_path: pathlib.Path) -> None:
     content = bytearray(made.zipped([("1.o", CODE[0]), ("2.o", CODE[1]), ("3.o", CODE[2]), ("4.o", CODE[3])]))
     with zipfile.ZipFile(io.BytesIO(bytes(content))) as archive:
         table = archive.start_dir
@@ -443,7 +443,7 @@ def test_xz_with_a_huge_dictionary_is_refused(tmp_path: pathlib.Path) -> None:
     assert line.startswith("x: the xz compression is broken: Memory usage limit")
 
 
-def test_compressions_with_nothing_in_them(tmp_path: pathlib.Path) -> None:
+def test_compressions_with_nothing_in_them_have_no_code(tmp_path: pathlib.Path) -> None:
     for packed in (gzip.compress(b""), bz2.compress(b""), lzma.compress(b""), gzip.compress(bytes(10240))):
         assert problems(tmp_path / "x", packed) == []
     assert problems(tmp_path / "x", made.zipped([])) == []

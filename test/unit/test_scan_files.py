@@ -102,7 +102,7 @@ def test_messages_are_in_the_order_of_the_inputs_with_any_j(
 
 
 @pytest.mark.parametrize("name", ["a\0b", "pipe", "/dev/zero", "folder", "gone"])
-def test_what_a_damaged_thin_library_names(
+def test_thin_libraries_may_not_name_pipes_devices_or_folders(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Nothing is waited for, or read without end."""
@@ -171,7 +171,9 @@ def test_names_with_any_bytes(
     assert b"a\\nb\\x1b[31m" in result.err
 
 
-def test_what_is_in_the_way(tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_inputs_that_cannot_be_read_have_a_line_each(
+    tmp_path: pathlib.Path, objects: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     good = tmp_path / "good.o"
     shutil.copy(objects / "one.o", good)
     (tmp_path / "noise.bin").write_bytes(bytes(range(256)) * 4096)
@@ -190,7 +192,7 @@ def test_what_is_in_the_way(tmp_path: pathlib.Path, objects: pathlib.Path, capsy
     assert "LLVM bitcode" in errors
 
 
-def test_folders_that_cannot_be_read(
+def test_folders_that_cannot_be_read_are_named(
     tmp_path: pathlib.Path, objects: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(objects / "one.o", tmp_path / "one.o")
@@ -220,7 +222,7 @@ def database(folder: pathlib.Path, content: object) -> str:
     return str(path)
 
 
-def test_commands_in_either_form(tmp_path: pathlib.Path) -> None:
+def test_commands_are_read_in_either_form(tmp_path: pathlib.Path) -> None:
     (tmp_path / "sub").mkdir()
     here = str(tmp_path)
     path = database(
@@ -257,7 +259,7 @@ def test_commands_in_either_form(tmp_path: pathlib.Path) -> None:
         ({"file": "\ud800.c", "arguments": ["gcc", "x.c"]}, "not UTF-8"),
     ],
 )
-def test_entries_that_are_no_commands(tmp_path: pathlib.Path, entry: object, problem: str) -> None:
+def test_entries_that_are_no_commands_have_a_problem(tmp_path: pathlib.Path, entry: object, problem: str) -> None:
     (command,) = read_commands(database(tmp_path, [entry]))
     assert problem in command.problem
 
@@ -307,7 +309,7 @@ def test_commands_that_may_run_other_programs_are_refused(
 
 
 @pytest.mark.parametrize("text", ["", "{}", "5", "[", "[" * 100_000, "\udcff"])
-def test_files_that_are_no_databases(tmp_path: pathlib.Path, text: str) -> None:
+def test_files_that_are_no_databases_are_refused(tmp_path: pathlib.Path, text: str) -> None:
     path = tmp_path / "compile_commands.json"
     path.write_text(text, errors="surrogateescape")
     with pytest.raises(UsageError, match="not a compilation database: "):
@@ -347,7 +349,7 @@ def test_programs_that_are_no_compilers_are_never_run(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compile_commands.json", "x.c"]
 
 
-def test_an_empty_database(tmp_path: pathlib.Path) -> None:
+def test_an_empty_database_is_refused(tmp_path: pathlib.Path) -> None:
     database(tmp_path, [])
     with pytest.raises(UsageError, match=r"no command of a known compiler$"):
         read_project(str(tmp_path), [])
