@@ -56,9 +56,13 @@ class Description(msgspec.Struct, frozen=True):
     format: int
     incc_version: str
     cores: list[tuple[str, str]]
+    """The name of each core, and the version of its model."""
     complete: bool
+    """True if the scan has finished."""
     rows: int
+    """The number of the next row to commit."""
     failures: int
+    """The number of inputs, functions and loops that were not analysed."""
 
 
 class Dataset:
