@@ -55,6 +55,9 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
 
 _MOST_TERMS = 8
 
+_MOST_STEPS = 100
+"""Steps back from a loop after which a value is not followed further."""
+
 _LONGEST_NAME = 400
 """The length of an unknown's name, above which the name does not tell what it is the product of."""
 
@@ -292,6 +295,8 @@ class Follower:
         self.given: set[str] = set()
         """Unknowns that come from memory, or from outside of the code that is followed."""
         self._optimistic = True
+        self._steps = 0
+        """The instructions and blocks on the way from the loop to the value that is looked for."""
         self._forget()
 
     def _block(self, b: int) -> Block:
@@ -347,7 +352,8 @@ class Follower:
 
     def _forget(self) -> None:
         self._at_start: dict[tuple[int, str], Value] = {}
-        self._sums: dict[tuple[int, int], Value] = {}
+        self._after: dict[tuple[int, int, str], Value] = {}
+        """The values of registers after instructions of blocks, while the same meetings are in progress."""
         self._same_as: dict[str, Value] = {}
         """The values of meetings that are done, by the names of their unknowns."""
         self._open: dict[str, None] = {}
@@ -446,6 +452,8 @@ class Follower:
             value = self._meet(blocks, place, name)
         self._at_start[key] = value
         del self._open[name]
+        if not self._open:
+            self._after.clear()
         if value != unknown:
             self._same_as[name] = value
         return value
@@ -464,28 +472,42 @@ class Follower:
         return b
 
     def _at(self, b: int, position: int, place: str) -> Value:
-        """Return the value of a place before the instruction at `position` in block b."""
-        if place[-1] == ")":
-            return self._slot_at(b, position, place)
-        block = self._block(b)
-        for at in block.writes.get(place, ()):
-            if at >= position:
-                continue
-            instruction = block.instruction(at)
-            if instruction is not None and instruction.branch != "call":
-                if instruction.affine is not None and instruction.affine.target == place:
-                    return self._sum(b, at, instruction.affine)
-                if instruction.mnemonic in self.convention.products and not instruction.memory:
-                    return self._product(b, at, place, instruction)
-                if instruction.mnemonic in self.convention.rounds:
-                    return self._rounded(b, at, place, instruction)
-                slot = self._slot(instruction)
-                if slot and not instruction.memory[0].store and slot not in self._escaped:
-                    return self._slot_at(b, at, slot)
-                if instruction.mnemonic in self.convention.loads and instruction.operands == "rm":
-                    self.given.add(f"{place} at {b}:{at}")
-            return _unknown(f"{place} at {b}:{at}")
-        return self._start(b, place)
+        """Return the value of a place before the instruction at `position` in block b, an unknown after `_MOST_STEPS`.
+
+        Code may compute a value in any number of steps, each of which takes some of Python's stack.
+        """
+        if self._steps == _MOST_STEPS:
+            return _unknown(f"{place} before {b}:{position}")
+        self._steps += 1
+        try:
+            if place[-1] == ")":
+                return self._slot_at(b, position, place)
+            at = next((at for at in self._block(b).writes.get(place, ()) if at < position), None)
+            if at is None:
+                return self._start(b, place)
+            key = b, at, place
+            if key not in self._after:
+                self._after[key] = self._computed(b, at, place)
+            return self._after[key]
+        finally:
+            self._steps -= 1
+
+    def _computed(self, b: int, at: int, place: str) -> Value:
+        """Return the value of a register after the instruction that writes it."""
+        instruction = self._block(b).instruction(at)
+        if instruction is not None and instruction.branch != "call":
+            if instruction.affine is not None and instruction.affine.target == place:
+                return self._sum(b, at, instruction.affine)
+            if instruction.mnemonic in self.convention.products and not instruction.memory:
+                return self._product(b, at, place, instruction)
+            if instruction.mnemonic in self.convention.rounds:
+                return self._rounded(b, at, place, instruction)
+            slot = self._slot(instruction)
+            if slot and not instruction.memory[0].store and slot not in self._escaped:
+                return self._slot_at(b, at, slot)
+            if instruction.mnemonic in self.convention.loads and instruction.operands == "rm":
+                self.given.add(f"{place} at {b}:{at}")
+        return _unknown(f"{place} at {b}:{at}")
 
     def _product(self, b: int, at: int, place: str, instruction: Instruction) -> Value:
         """Return the product of two registers, plus a third one if there is one.
@@ -606,15 +628,12 @@ class Follower:
         return self._start(b, place) if moved < 0 else _unknown(f"{place} at {b}:{moved}")
 
     def _sum(self, b: int, at: int, affine: Affine) -> Value:
-        if (b, at) in self._sums:
-            return self._sums[b, at]
         parts = [(self._resolved(self._at(b, at, root)), coefficient) for root, coefficient in affine.terms]
         own = (((VECTOR_LENGTH, affine.constant),), 0) if affine.scalable else ((), affine.constant)
         terms, constant = _combined([*parts, (own, 1)])
         if len(terms) > _MOST_TERMS:
             terms, constant = ((f"{affine.target} at {b}:{at}", 1),), 0
-        value = self._sums[b, at] = terms, constant
-        return value
+        return terms, constant
 
     def _slot(self, instruction: Instruction) -> str:
         """Return the stack slot that a 64-bit move between memory and a register accesses, else ""."""

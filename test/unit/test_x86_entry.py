@@ -47,6 +47,26 @@ def apart(entry: dict[str, Affine], a: str, b: str) -> int | None:
     return entry[b].constant - entry[a].constant
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "addq $8, %rsi",
+        "imulq %rcx, %rsi",
+        "imulq %rsi, %rsi",
+        "imulq %rcx, %rsi\n imulq %rsi, %rcx",
+        "movq %rsi, 8(%rsp)\n movq 8(%rsp), %rsi",
+        "movq $-16, %rcx\n andq %rcx, %rsi",
+        "cmpq %rcx, %rsi\n je .Lout\n addq $8, %rsi",
+        "testq %rcx, %rcx\n je 1f\n addq $8, %rsi\n1:",
+    ],
+)
+@pytest.mark.parametrize("count", [1, 3000])
+def test_values_of_any_number_of_steps(step: str, count: int) -> None:
+    code = "\n ".join([step] * count)
+    entry = entry_of(f"{code}\n movq %rsi, %rdi\n{LOOP}.Lout:\n")
+    assert count > 1 or apart(entry, "rdi", "rsi") == 0
+
+
 # --- by example ------------------------------------------------------------------------------------------------------
 
 
