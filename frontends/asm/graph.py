@@ -481,17 +481,13 @@ def _on_each_round(successors: Sequence[Sequence[int]], start: int) -> list[int]
     end. Each other node belongs to the last of these that dominates it. From there control comes to no later one than
     the next, so a way back from one to an earlier one makes a cycle that passes exactly those from here to there.
     """
-    end = len(successors)
-    divided = [*[[end if v == start else v for v in following] for following in successors], []]
+    divided = [*[[len(successors) if v == start else v for v in following] for following in successors], []]
     immediate = dominators(divided, start)
-    passed = [immediate[end]]
-    while passed[-1] != start:
-        passed.append(immediate[passed[-1]])
-    passed.reverse()
+    passed = _dominators_of(len(successors), immediate)
     place = {node: n for n, node in enumerate(passed)}
     others = {u: [v for v in following if v not in place] for u, following in enumerate(successors) if u not in place}
     components = _components(others, others)  # each after those that it leads to
-    if any(len(component) > 1 for component in components) or any(u in following for u, following in others.items()):
+    if len(components) < len(others) or any(u in following for u, following in others.items()):
         return []
     belongs = dict(place)
     for node in reverse_postorder(divided, start):
@@ -511,6 +507,16 @@ def _on_each_round(successors: Sequence[Sequence[int]], start: int) -> list[int]
     first = max(back[u] for u in passed)
     last = min(n for n, u in enumerate(passed) if back[u] >= 0)
     return passed[first : last + 1]
+
+
+def _dominators_of(node: int, immediate: Sequence[int]) -> list[int]:
+    """Return the nodes that dominate another one, from the entry on, by the immediate dominator of each."""
+    way: list[int] = []
+    while immediate[node] != node:
+        node = immediate[node]
+        way.append(node)
+    way.reverse()
+    return way
 
 
 def without_inner(successors: Sequence[Sequence[int]], loop: NaturalLoop, inner: Set[int]) -> NaturalLoop | None:
