@@ -35,7 +35,8 @@ def demangle(texts: Iterable[str]) -> dict[str, str]:
 
 def _demangle_cxx(texts: list[str]) -> dict[str, str]:
     names = sorted({name for text in texts if "_Z" in text for name in _MANGLED.findall(text)})
-    if unknown := [name for name in names if name not in _known]:
+    readable = {name: _known[name] for name in names if name in _known}
+    if unknown := [name for name in names if name not in readable]:
         import subprocess
 
         try:
@@ -48,14 +49,14 @@ def _demangle_cxx(texts: list[str]) -> dict[str, str]:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError):
-            return {}
-        readable = run.stdout.splitlines()
-        if len(readable) != len(unknown):
-            return {}
-        if len(_known) > _MOST_KNOWN:
-            _known.clear()
-        _known.update(zip(unknown, readable, strict=True))
-    return {name: _known[name] for name in names if name in _known}
+            return readable
+        lines = run.stdout.splitlines()
+        if len(lines) == len(unknown):
+            readable.update(zip(unknown, lines, strict=True))
+            if len(_known) > _MOST_KNOWN:
+                _known.clear()
+            _known.update(readable)
+    return readable
 
 
 def replace(text: str, readable: dict[str, str]) -> str:

@@ -73,6 +73,14 @@ def test_names_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert demangle(["_ZN5asked4onceEv"]) == {"_ZN5asked4onceEv": "asked::once()"}
 
 
+@needs_cxxfilt
+def test_known_names_stay_readable_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demangle_module, "_known", {"_Z1fv": "f()"})
+    monkeypatch.setattr(demangle_module, "_MOST_KNOWN", 0)
+    assert demangle(["_Z1fv", "_Z1gv"]) == {"_Z1fv": "f()", "_Z1gv": "g()"}
+    assert demangle_module._known == {"_Z1fv": "f()", "_Z1gv": "g()"}
+
+
 def test_nothing_is_run_for_c(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("c++filt was run"))
     assert demangle(["main", "x_Zf", "a note"]) == {}
