@@ -200,6 +200,7 @@ def test_unknown_cores_and_missing_files_are_named(capsys: pytest.CaptureFixture
         ("asm", b'{\n  "schema_version": "1.0"}', "not assembly but JSON; incc-report and incc-diff read reports"),
         ("asm", b"\tnop\x00\n", "not assembly: it contains NUL bytes"),
         ("obj", b"", "the file is empty"),
+        ("", b"", "the file is empty"),
         ("obj", b"\t.text\n", "not an ELF, PE/COFF or Mach-O file"),
     ],
 )
@@ -208,7 +209,8 @@ def test_files_of_another_format_are_refused(
 ) -> None:
     file = tmp_path / "x"
     file.write_bytes(content)
-    status, lines, errors = run(capsys, f"--input-format={kind}", "--format=reports", str(file))
+    options = [f"--input-format={kind}"] if kind else []
+    status, lines, errors = run(capsys, *options, "--format=reports", str(file))
     assert (status, lines) == (1, [])
     assert errors == f"incc-scan: error: {file}: {message}\n"
 

@@ -286,8 +286,8 @@ def _format_of(name: str) -> str:
             return by_name
         if start.lstrip()[:1] == b"{":  # JSON: the reader of assembly reports it
             return "asm"
-        # Text contains no zero bytes. A binary that is not an object gets the message of the reader of objects.
-        if kind_of(start) or is_archive(start) or (by_name == "hex" and b"\0" in start):
+        # Text contains no zero bytes. What is no object, or empty, gets the message of the reader of objects.
+        if kind_of(start) or is_archive(start) or (by_name == "hex" and (b"\0" in start or not start)):
             return "obj"
     return by_name
 
