@@ -146,9 +146,9 @@ COMMAND = Command(
         "incc-report --render reports/dot.c-1f.json         a report in full, as text",
     ),
     environment=ENVIRONMENT,
-    status="0; 1 if some input cannot be read, --function matches nothing, or a kernel meets a condition of --fail-if, "
-    "or of [thresholds] fail-if in the project's incc.toml; 2 for a mistake on the command line, no report that can be "
-    "read, or output that cannot be written",
+    status="0; 1 if some input cannot be read, --function or -mcpu matches nothing, or a kernel meets a condition of "
+    "--fail-if or of [thresholds] fail-if in the project's incc.toml; 2 for a mistake on the command line, no report "
+    "that can be read, or output that cannot be written",
     abbreviations=False,
 )
 
@@ -172,8 +172,10 @@ def _run(options: argparse.Namespace) -> int:
         ranking = _ranking(options, request, ran)
         failure = _deliver(options, partial(_rendered, ranking, options))
         status = _status(ranking)
-        if options.function and not options.where and not ranking.totals.kernels:
-            problems = [*problems, f"no kernel of a function named {' or '.join(options.function)}"]
+        if (options.function or options.mcpu) and not options.where and not ranking.totals.kernels:
+            of_function = f" of a function named {' or '.join(options.function)}" if options.function else ""
+            for_core = f" for {' or '.join(sorted(request.mcpu))}" if options.mcpu else ""
+            problems = [*problems, f"no kernel{of_function}{for_core}"]
     for text in (*problems, *([failure] if failure else [])):
         fail("incc-report", text, ERROR)
     return ERROR if failure else FAILED if problems else status

@@ -324,6 +324,10 @@ def test_gates(capsys: pytest.CaptureFixture[str]) -> None:
     # A function that is not there has not passed either.
     assert main(["a.json", "--function=d", "--fail-if=cycles > 80"]) == 1
     assert capsys.readouterr().err == "incc-report: error: no kernel of a function named d\n"
+    assert main(["a.json", "-mcpu=znver2", "--fail-if=cycles > 80"]) == 1
+    assert capsys.readouterr().err == "incc-report: error: no kernel for znver2\n"
+    assert main(["a.json", "-mcpu=znver2", "--function=d"]) == 1
+    assert capsys.readouterr().err == "incc-report: error: no kernel of a function named d for znver2\n"
     assert main(["a.json", "--function=b", "--where=cycles > 80", "--fail-if=cycles > 80"]) == 0
     Path("bad.json").write_text("{")
     assert main(["a.json", "bad.json", "--fail-if=cycles > 80"]) == 1  # what was not read cannot have passed
