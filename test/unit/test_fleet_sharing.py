@@ -16,7 +16,7 @@ pytest.importorskip("pyarrow", reason="no pyarrow")
 from random_c import random_program
 
 from incc.driver.commands.scan import main
-from incc.driver.commands.scan.analysis import Worker
+from incc.driver.commands.scan.analysis import InputAnalyser
 from incc.fleet.dataset.columns import COLUMNS
 from incc.report import types as t
 
@@ -57,7 +57,7 @@ def test_shared_rows_are_those_of_separate_analyses(
     subprocess.run([compiler, "-shared", "one.o", "two.o", "three.o", "-Wl,-z,muldefs", "-o", "all.so"], check=True)
     files = ["one.o", "two.o", "three.o", "all.so"]
     shared = rows(capsys, "--json", *files)
-    monkeypatch.setattr(Worker, "names_values", True)  # so that each group has a key of its own
+    monkeypatch.setattr(InputAnalyser, "names_values", True)  # so that each group has a key of its own
     alone = rows(capsys, "--json", *files)
     assert [without(row, "hash") for row in shared] == [without(row, "hash") for row in alone]
     assert len({row["hash"] for row in shared}) < len({row["hash"] for row in alone}) == len(alone) / 2

@@ -15,7 +15,7 @@ from test_report_schema import SCHEMA
 
 from incc.driver.commands import scan
 from incc.driver.commands.scan import inputs
-from incc.driver.commands.scan.analysis import Scan, Worker
+from incc.driver.commands.scan.analysis import InputAnalyser, Scan
 from incc.driver.commands.scan.inputs import HexBlock
 from settings_fixtures import settings_with
 
@@ -245,8 +245,8 @@ def test_assembly_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 
 @given(st.binary(max_size=40))
 def test_any_line_is_analysed_or_named(code: bytes) -> None:
-    worker = Worker(Scan(cores=[settings_with(mcpu="skylake")], format="reports"))
-    outcome = worker(HexBlock("x", 7, code.hex()))
+    analyser = InputAnalyser(Scan(cores=[settings_with(mcpu="skylake")], format="reports"))
+    outcome = analyser(HexBlock("x", 7, code.hex()))
     assert len(outcome.reports) + len(outcome.problems) == 1
     assert all(message.startswith("x:7: ") for message in outcome.problems)
 

@@ -14,7 +14,7 @@ import msgspec
 from incc.driver import UsageError
 from incc.driver.cli.kinds import check_targets
 from incc.driver.cli.parsers import run
-from incc.driver.commands.scan.analysis import Input, Scan, ScanOutcome, Worker
+from incc.driver.commands.scan.analysis import Input, InputAnalyser, Scan, ScanOutcome
 from incc.driver.commands.scan.inputs import read_inputs
 from incc.driver.commands.scan.options import COMMAND as COMMAND
 from incc.driver.commands.scan.options import FORMATS
@@ -201,7 +201,7 @@ def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) ->
         raise UsageError(f"--format and -o FOLDER cannot be combined; {printable(folder)} is one, so name a file")
     about = About(
         incc_version=__version__,
-        cores=[(model.name, model.version) for model in Worker(scan).models],
+        cores=[(model.name, model.version) for model in InputAnalyser(scan).models],
         settings=_described(options),
         inputs=options.files,
     )

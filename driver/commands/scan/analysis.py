@@ -109,7 +109,7 @@ def name_of(source: Input) -> str:
     return source.file if isinstance(source, CompilerCommand) else source.name
 
 
-class Worker:
+class InputAnalyser:
     """Analyses inputs, in any process."""
 
     def __init__(self, scan: Scan) -> None:

@@ -12,7 +12,7 @@ from incc.driver import UsageError
 from incc.driver.cli.parsers import Parser, settings_of
 from incc.driver.commands.scan.analysis import Scan
 from incc.driver.commands.scan.options import COMMAND, FORMATS
-from incc.driver.commands.scan.rows import OutcomeWorker, RowWorker
+from incc.driver.commands.scan.rows import OutcomeResponder, RowResponder
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.pipeline import choose_model
 from incc.driver.settings import REPORTED, Settings
@@ -128,7 +128,7 @@ def encoded_scan(words: list[str], scan: Scan) -> bytes:
     return msgspec.msgpack.encode(_Words(words, mcpu, scan.unique))
 
 
-def worker_of(settings: bytes) -> Respond:
+def responder_of(settings: bytes) -> Respond:
     """Return the function that answers the requests of a scan, with everything loaded that it needs."""
     described = msgspec.msgpack.decode(settings, type=_Words)
     options = Parser(COMMAND).parse_args(described.words)
@@ -138,7 +138,7 @@ def worker_of(settings: bytes) -> Respond:
 
 def responding(scan: Scan) -> Respond:
     """Return the function that answers a scan's requests, with everything loaded that it needs."""
-    worker = RowWorker(scan) if scan.rows else OutcomeWorker(scan)
-    models = worker.worker.models
+    responder = RowResponder(scan) if scan.rows else OutcomeResponder(scan)
+    models = responder.analyser.models
     isa(models[0].isa if models else names()[0]).load()
-    return worker
+    return responder

@@ -13,9 +13,9 @@ import msgspec
 from incc.driver.code import ObjectCode
 from incc.driver.commands.scan.analysis import (
     Input,
+    InputAnalyser,
     Scan,
     ScanOutcome,
-    Worker,
     name_of,
     problems_in,
     problems_of,
@@ -75,11 +75,11 @@ class _At(msgspec.Struct):
     first_line: int
 
 
-class OutcomeWorker:
+class OutcomeResponder:
     """Answers the requests of a scan whose output is tables, reports or cycles."""
 
     def __init__(self, scan: Scan) -> None:
-        self.worker = Worker(scan)
+        self.analyser = InputAnalyser(scan)
 
     def __call__(self, data: bytes) -> bytes:
         """Return the answer to a request."""
@@ -90,17 +90,17 @@ class OutcomeWorker:
         answer = ReadAnswer([])
         for encoded_input in message.inputs:
             source = decoded(encoded_input, _inputs)
-            outcome = self.worker(_here(source, moved))
+            outcome = self.analyser(_here(source, moved))
             answer.inputs.append(InputRead(name_of(source), outcome=encoded(outcome)))
         return encoded(answer)
 
 
-class RowWorker:
+class RowResponder:
     """Answers the requests of a scan that makes rows (`fleet.messages`)."""
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
-        self.worker = Worker(scan)
+        self.analyser = InputAnalyser(scan)
         self._kept: OrderedDict[bytes, dict[bytes, ObjectCode]] = OrderedDict()
         """The groups of inputs by their keys."""
 
@@ -123,7 +123,7 @@ class RowWorker:
                 self._kept[data] = self._read_code(source, _here(source, moved), read, outcome)
                 self._forget()
             else:
-                for results in self.worker.analyses(_here(source, moved), outcome):
+                for results in self.analyser.analyses(_here(source, moved), outcome):
                     self._add_unit(source, results, read)
         except AnalysisError as error:
             outcome.problems.append(str(error))
@@ -146,14 +146,14 @@ class RowWorker:
         self, file: CodeFile, here: CodeFile, read: InputRead, outcome: ScanOutcome
     ) -> dict[bytes, ObjectCode]:
         """Add the groups of an object to `read`, and return them by their keys. `here` is the file on this machine."""
-        code = self.worker.code(here, outcome)
+        code = self.analyser.code(here, outcome)
         if code is None:
             return {}
         unit = unit_of(file)
-        for settings in self.worker.cores_for(code.isa):
+        for settings in self.analyser.cores_for(code.isa):
             if note := model_for(unit, code, settings).note:
                 read.notes.append(note)
-        code = within_limits(code, self.worker.cores[0])
+        code = within_limits(code, self.analyser.cores[0])
         read.problems += problems_in(unit, code.left_out, code.kernels)
         ids = kernel_ids(code.kernels)
         # Also the names that the reports need, all at once.
@@ -161,7 +161,7 @@ class RowWorker:
         by_key: dict[bytes, ObjectCode] = {}
         for numbers in groups(code):
             group = only(code, numbers)
-            key = key_of(group, f"{file.name} {numbers[0]}" if self.worker.names_values else "")
+            key = key_of(group, f"{file.name} {numbers[0]}" if self.analyser.names_values else "")
             placed = [
                 Placed(n, _places(unit, _at(kernel, ids[n], readable), file))
                 for n, kernel in zip(numbers, group.kernels, strict=True)
@@ -183,7 +183,7 @@ class RowWorker:
                     answer.problems[key] = "; ".join(problems) or CHANGED
                     continue
                 try:
-                    results = self.worker.on_each_core(unit_of(source), groups[key])
+                    results = self.analyser.on_each_core(unit_of(source), groups[key])
                 except AnalysisError as error:
                     answer.problems[key] = str(error)
                 else:
@@ -201,7 +201,7 @@ class RowWorker:
         """Add the kernels of a unit with their results."""
         if not results:
             return
-        results = [self.worker.measured(result) for result in results]
+        results = [self.analyser.measured(result) for result in results]
         read.problems += problems_of(results[0])
         report = report_of(results)
         first = report.units[0]

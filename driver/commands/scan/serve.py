@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from incc.driver.commands.scan.request import worker_of
+from incc.driver.commands.scan.request import responder_of
 from incc.driver.messages import collect_seldom
 from incc.fleet.cluster import serve
 
 if __name__ == "__main__":
     collect_seldom()
-    serve(sys.argv[1], worker_of)
+    serve(sys.argv[1], responder_of)
