@@ -8,6 +8,7 @@ import pyparsing as pp
 from msgspec.structs import replace
 
 from incc.core import whatif
+from incc.core.altered import WIDEST
 from incc.core.whatif import CoreChange, Scenario
 from incc.frontends.isa import word_set
 from incc.models.binding import bound as b
@@ -77,24 +78,26 @@ class _Parameter:
 
     def __call__(self, s: Scenario) -> Scenario:
         bound = whatif.copy(s.bound)
+        is_window = self.name in whatif.WINDOW
         old = whatif.get_parameter(bound, self.name)
+        if is_window and not old:
+            old = b.UNLIMITED
         if self.operator == "=":
             new = self.value
         elif self.value == b.UNLIMITED or old == b.UNLIMITED:
             raise ValueError(f"what-if {self.text!r}: {self.name} can only be set, not changed, from or to unlimited")
         else:
             new = old + self.value if self.operator == "+=" else old - self.value
-        least = 1 if self.name in _POSITIVE else 0
+        # For a buffer, 0 means that it is unlimited, which no difference of two sizes is.
+        least = 1 if self.name in _POSITIVE or (is_window and self.operator != "=") else 0
         if not least <= new <= MOST:
             raise ValueError(f"what-if {self.text!r}: {self.name} would be {new}; it is from {least} to {MOST}")
-        # A width beyond any buffer is equivalent to no limit, and simulates faster.
-        if self.name in ("issue_width", "retire_width", "idq"):
-            new = min(new, WIDEST)
-        whatif.set_parameter(bound, self.name, new)
+        whatif.set_parameter(bound, self.name, min(new, _MOST_SIMULATED.get(self.name, MOST)))
         return replace(s, bound=bound)
 
 
-WIDEST = 1 << 10
+# A width beyond any buffer is equivalent to no limit, and simulates faster.
+_MOST_SIMULATED = {"issue_width": WIDEST, "retire_width": 1 << 10, "idq": 1 << 10}
 
 # With 0 for one of these nothing would ever move; 0 for another parameter removes the limit or the unit.
 _POSITIVE = word_set("issue_width retire_width idq predecode_width ms_width dsb_block rob rs move_elim_pipeline")

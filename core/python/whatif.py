@@ -300,14 +300,15 @@ def get_parameter(bound: BoundKernel, name: str) -> int:
 
 def set_parameter(bound: BoundKernel, name: str, value: int) -> None:
     """Set a parameter of the core; b.UNLIMITED removes the limit."""
-    if name in _WINDOW and value == b.UNLIMITED:
+    if name in WINDOW and value == b.UNLIMITED:
         value = 0
     setattr(bound.pipeline if name in b.PIPELINE_PARAMETERS else bound, name, value)
 
 
-_WINDOW = ("rob", "rs", "load_buffer", "store_buffer")
+WINDOW = ("rob", "rs", "load_buffer", "store_buffer")
+"""The sizes of buffers; 0 for an unlimited one."""
 
-PARAMETERS = ("issue_width", "retire_width", *_WINDOW, *b.PIPELINE_PARAMETERS)
+PARAMETERS = ("issue_width", "retire_width", *WINDOW, *b.PIPELINE_PARAMETERS)
 """The parameters that can be changed, by their names in the model (docs/models.md)."""
 
 

@@ -210,6 +210,28 @@ def test_asked_for_alone_and_together() -> None:
     assert [w.cycles for w in found] == sorted(w.cycles for w in found)
 
 
+def test_on_average_an_unlimited_issue_width_makes_loops_no_slower() -> None:
+    # Issue waits until the buffers have room for a full cycle's µops, so a width beyond them would stop it.
+    change = changes.parse("issue_width = unlimited")
+    for name in MODELS:
+        scenarios = [scenario(code, name) for code in BLOCKS]
+        ratios = [cycles(change.apply(s)) / cycles(s) for s in scenarios]
+        assert sum(ratios) / len(ratios) <= 1.02, name
+
+
+def test_differences_of_buffers_keep_their_limits() -> None:
+    s = scenario(BLOCKS[0], "skylake")
+    buffer = whatif.get_parameter(s.bound, "load_buffer")
+    for text in (f"load_buffer -= {buffer}", f"load_buffer -= {buffer + 1}"):
+        with pytest.raises(ValueError, match="it is from 1"):
+            changes.parse(text).apply(s)
+    assert whatif.get_parameter(changes.parse("load_buffer = 0").apply(s).bound, "load_buffer") == 0
+    unlimited = changes.parse("load_buffer = unlimited").apply(s)
+    assert whatif.get_parameter(unlimited.bound, "load_buffer") == 0
+    with pytest.raises(ValueError, match="from or to unlimited"):
+        changes.parse("load_buffer += 10").apply(unlimited)
+
+
 @pytest.mark.parametrize(
     ("text", "column", "expected"),
     [
