@@ -244,6 +244,21 @@ def test_commands_are_read_in_either_form(tmp_path: pathlib.Path) -> None:
         read_project(here, ["z.c"])
 
 
+def test_each_source_of_a_command_has_its_reports(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow", reason="no pyarrow")
+    from incc.driver.datasets import opened_dataset
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        text = f"long {name}(long *a, long n) {{ long s = 0; for (long i = 0; i < n; i++) s ^= a[i]; return s; }}"
+        pathlib.Path(f"{name}.c").write_text(text)
+    command = {"directory": str(tmp_path), "file": "one.c", "command": "gcc -O2 -c one.c two.c"}
+    path = database(tmp_path, [command])
+    assert scan.main(["-mcpu=skylake", "-j1", "-p", path, "-o", "loops"]) == 0
+    with opened_dataset("loops") as dataset:
+        assert [kernel.function for unit in dataset.units() for kernel in unit.kernels] == ["one", "two"]
+
+
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [

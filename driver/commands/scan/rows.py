@@ -60,6 +60,9 @@ KEPT = 10_000
 
 Given = TypeVar("Given", bound=Input)
 
+Reports = list[tuple[str, str, bytes]]
+"""Reports as `pack` takes them: of each the hash, the core, and the text."""
+
 _inputs: msgspec.msgpack.Decoder[Input] = msgspec.msgpack.Decoder(Input)
 
 
@@ -118,19 +121,21 @@ class RowResponder:
         source = decoded(data, _inputs)
         outcome = ScanOutcome()
         read = InputRead(name_of(source), problems=outcome.problems, notes=outcome.notes)
+        reports = self._new_reports()
         try:
             if isinstance(source, CodeFile) and not self._scan.measure:
                 self._kept[data] = self._read_code(source, _here(source, moved), read, outcome)
                 self._forget()
             else:
                 for results in self.analyser.analyses(_here(source, moved), outcome):
-                    self._add_unit(source, results, read)
+                    self._add_unit(source, results, read, reports)
         except AnalysisError as error:
             outcome.problems.append(str(error))
         except MemoryError:
             raise  # the input is to be given up, not only a part of it
         except Exception as error:  # costs only this input
             outcome.add_failure(source, problem_of(error))
+        read.reports = pack(reports) if reports else b""
         return read
 
     def _forget(self) -> None:
@@ -191,14 +196,14 @@ class RowResponder:
         answer.reports = pack(reports) if reports else b""
         return answer
 
-    def _new_reports(self) -> list[tuple[str, str, bytes]] | None:
+    def _new_reports(self) -> Reports | None:
         """Return an empty list for reports, None if the scan does not keep them."""
         return [] if self._scan.dataset else None
 
     # --- everything else ----------------------------------------------------------------------------------------------
 
-    def _add_unit(self, source: Input, results: Sequence[UnitResult], read: InputRead) -> None:
-        """Add the kernels of a unit with their results."""
+    def _add_unit(self, source: Input, results: Sequence[UnitResult], read: InputRead, reports: Reports | None) -> None:
+        """Add the kernels of a unit to `read`, with their results, and their reports unless these are None."""
         if not results:
             return
         results = [self.analyser.measured(result) for result in results]
@@ -214,13 +219,11 @@ class RowResponder:
         text = "\n".join(identity).encode("utf-8", "surrogateescape")
         key = blake2b(text, digest_size=KEY).digest()
         read.groups.append(Group(key, placed, 0))
-        reports = self._new_reports()
         read.analysed.append(_analysed(key, report, reports))
-        read.reports = pack(reports) if reports else b""
 
 
-def _analysed(key: bytes, report: t.AnalysisReport, reports: list[tuple[str, str, bytes]] | None) -> Analysed:
-    """Return the results for a group, and add the reports of its kernels as `pack` takes them, unless it is None."""
+def _analysed(key: bytes, report: t.AnalysisReport, reports: Reports | None) -> Analysed:
+    """Return the results for a group, and add the reports of its kernels to `reports`, unless it is None."""
     cores: list[OnCore] = []
     for unit in report.units:
         core = OnCore(unit.model.name, unit.model.version, [], [])
