@@ -11,12 +11,15 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from test_report_schema import SCHEMA
 
+from incc.driver.cli.parsers import Parser
 from incc.driver.commands import scan
-from incc.driver.commands.scan import inputs
+from incc.driver.commands.scan import inputs, request
 from incc.driver.commands.scan.analysis import InputAnalyser, Scan
 from incc.driver.commands.scan.inputs import HexBlock
+from incc.driver.commands.scan.options import COMMAND
 from settings_fixtures import settings_with
 
 REPORT = jsonschema.Draft202012Validator(SCHEMA)
@@ -280,6 +283,8 @@ def test_top_shows_the_kernels_with_the_most_to_gain(
         (["-j0"], "-j needs a number above 0, not '0'"),
         (["--top=-1"], "--top needs a number above 0, not '-1'"),
         (["--reports=x"], "--reports requires -p"),
+        (["--cluster=local", "-j2"], "--cluster and -j cannot be combined"),
+        (["--cluster=local:2", "--measure"], "--measure requires --cluster=local:1"),
     ],
 )
 def test_mistakes_in_options_are_explained(
@@ -287,6 +292,39 @@ def test_mistakes_in_options_are_explained(
 ) -> None:
     assert scan.main([*arguments, "x.s"]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--output=cycles", "x.s"],
+        ["--output=reports", "x.s"],
+        ["--output=json", "x.s"],
+        ["--output=file", "x.s"],
+        ["--json", "--where=cycles > 3", "x.s"],
+        ["-o", "folder-1.1", "x.s"],
+        ["-o", "file", "x.s"],
+        ["-o", "new", "folder-1.1"],
+    ],
+)
+def test_another_machine_makes_the_same_scan(
+    words: list[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here / "folder-1.1", there / "file", there / "new"):
+        folder.mkdir(parents=True)
+    (here / "file").touch()
+    monkeypatch.setattr(request, "responding", lambda scan: scan)
+    words = ["-mcpu=skylake", *words]
+    monkeypatch.chdir(here)
+    asked = request.requested_scan(Parser(COMMAND).parse_args(words))
+    monkeypatch.chdir(there)
+    made = request.responder_of(request.encoded_scan(words, asked))
+    assert isinstance(made, Scan)
+    if asked.condition and made.condition:  # conditions are equal if their texts are
+        assert made.condition.text == asked.condition.text
+        made = replace(made, condition=asked.condition)
+    assert made == asked
 
 
 def test_an_output_that_cannot_be_written(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

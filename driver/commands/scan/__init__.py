@@ -55,11 +55,6 @@ def command() -> int:
 
 
 def _run(options: argparse.Namespace, words: list[str]) -> int:
-    former = options.former_output
-    if former in ("table", "json", *FORMATS):  # --output=FORMAT
-        options.format = {"table": "text", "json": "reports"}.get(former, former)
-    elif former:
-        options.output = former
     if options.show:
         return _show(options)
     scan = requested_scan(options)
@@ -86,7 +81,7 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     """Print kernels of a dataset as lines of JSON."""
-    if len(options.files) != 1 or options.output:
+    if len(options.files) != 1 or options.output or options.former_output:
         raise UsageError("--show requires the folder of a dataset, and prints to standard output")
     cores = {choose_model(name, "", options.model_path).model.name for name in named_cores(options.mcpu)}
     try:

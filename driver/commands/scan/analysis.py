@@ -48,7 +48,7 @@ Input = HexBlock | AssemblyFile | SourceFile | CodeFile | UnreadableInput | Comp
 
 
 class Scan(Struct, frozen=True, kw_only=True):
-    """The parsed command line."""
+    """What a command line requests, with the files of the machine where it was given."""
 
     cores: list[Settings]
     """The settings for each core. A project without named cores has one, for the core of each command."""
@@ -64,8 +64,8 @@ class Scan(Struct, frozen=True, kw_only=True):
     """The condition that a kernel must meet on at least one core to be shown; None to show all."""
     top: int = 0
     """The most kernels to show, those with the most to gain; 0 for all."""
-    unique: bool = False
-    """True to show a kernel once that occurs in several files."""
+    searches_folders: bool = False
+    """Folders are among the inputs, so objects with data only are no errors, and equal kernels are shown once."""
     measure: bool = False
     """Also run the kernels on this machine."""
     unsafe: bool = False
@@ -81,7 +81,7 @@ class CyclesLine(Struct, frozen=True):
 
     text: str
     identity: str = ""
-    """The kernel's identity, if kernels are to be unique."""
+    """The kernel's identity, if equal kernels are shown once."""
     worth: tuple[float, ...] = ()
     """The kernel's `order_of_worth`, if the most worthwhile ones are to be selected."""
 
@@ -212,7 +212,7 @@ class InputAnalyser:
             raise AnalysisError(f"{file.name}: {error.strerror}") from error
         except ObjectError as error:
             # Many objects in folders and libraries contain data only.
-            if error.empty and (self.scan.unique or file.member):
+            if error.empty and (self.scan.searches_folders or file.member):
                 return None
             raise AnalysisError(f"{file.name}: {error}") from error
         if located.note:
@@ -302,7 +302,7 @@ class InputAnalyser:
         if measured is not None:
             cycles = getattr(measured, "cycles", None)
             text += " -" if cycles is None else f" {cycles:.6g}"
-        if not self.scan.unique:
+        if not self.scan.searches_folders:
             return CyclesLine(text)
         kernel = result.kernel
         return CyclesLine(text, f"{kernel.region.function if kernel.region else ''} {content_hash(kernel)}")

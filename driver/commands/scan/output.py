@@ -108,7 +108,7 @@ class Output:
 
     def _is_new(self, identity: str) -> bool:
         self.kernels += 1
-        if not self.scan.unique:
+        if not self.scan.searches_folders:
             return True
         if identity in self.seen:
             self.repeated += 1

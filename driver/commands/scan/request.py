@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 def requested_scan(options: argparse.Namespace) -> Scan:
     """Return the settings of the command line. Raises UsageError, and AnalysisError for an unknown core."""
+    _name_output(options)
     _name_project(options)
     in_project = options.project is not None
     _check(options, in_project)
@@ -54,7 +55,7 @@ def requested_scan(options: argparse.Namespace) -> Scan:
         format=options.format,
         condition=options.where,
         top=options.top,
-        unique=any(os.path.isdir(name) for name in options.files),
+        searches_folders=any(os.path.isdir(name) for name in options.files),
         measure=options.measure,
         unsafe=options.unsafe,
         reports=options.reports or "",
@@ -66,6 +67,10 @@ def _check(options: argparse.Namespace, in_project: bool) -> None:
     """Raise UsageError for options that do not go together."""
     if options.measure and options.jobs > 1:
         raise UsageError("--measure and -j cannot be combined: kernels are measured one at a time")
+    if options.cluster and options.jobs:
+        raise UsageError("--cluster and -j cannot be combined; --cluster=local:N starts N workers")
+    if options.measure and options.cluster.partition(":")[0] == "local" and options.cluster != "local:1":
+        raise UsageError("--measure requires --cluster=local:1: kernels are measured one at a time")
     if options.reports and not in_project:
         raise UsageError("--reports requires -p")
     if options.trust and not in_project:
@@ -74,6 +79,15 @@ def _check(options: argparse.Namespace, in_project: bool) -> None:
         raise UsageError("standard input can be read only once")
     if options.input_format and in_project:
         raise UsageError("--input-format and -p cannot be combined")
+
+
+def _name_output(options: argparse.Namespace) -> None:
+    """Read the former --output=FORMAT|FILE as --format or -o."""
+    former = options.former_output
+    if former in ("table", "json", *FORMATS):
+        options.format = {"table": "text", "json": "reports"}.get(former, former)
+    elif former:
+        options.output = former
 
 
 def _name_project(options: argparse.Namespace) -> None:
@@ -119,13 +133,15 @@ class _Words(msgspec.Struct, frozen=True):
     """The command line."""
     mcpu: str
     """The cores by their names: another machine is of another core."""
-    unique: bool
+    of_disk: dict[str, Any]
+    """The attributes of the scan that depend on the files of the machine where it was requested."""
 
 
 def encoded_scan(words: list[str], scan: Scan) -> bytes:
     """Return a scan for other processes: the command line and what it means on this machine."""
     mcpu = "" if scan.own_cores else ",".join(settings.core.mcpu for settings in scan.cores)
-    return msgspec.msgpack.encode(_Words(words, mcpu, scan.unique))
+    of_disk = {name: getattr(scan, name) for name in ("format", "rows", "dataset", "searches_folders")}
+    return msgspec.msgpack.encode(_Words(words, mcpu, of_disk))
 
 
 def responder_of(settings: bytes) -> Respond:
@@ -133,7 +149,8 @@ def responder_of(settings: bytes) -> Respond:
     described = msgspec.msgpack.decode(settings, type=_Words)
     options = Parser(COMMAND).parse_args(described.words)
     options.mcpu = described.mcpu
-    return responding(msgspec.structs.replace(requested_scan(options), unique=described.unique))
+    options.output = options.former_output = None
+    return responding(msgspec.structs.replace(requested_scan(options), **described.of_disk))
 
 
 def responding(scan: Scan) -> Respond:
