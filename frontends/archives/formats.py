@@ -133,7 +133,7 @@ _ABOUT_OTHERS = (*_EXTENDED, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.
 def _tar(stream: Stream) -> Iterator[Entry]:
     """Yield the members of a tar archive (POSIX.1-2001, with GNU's long names)."""
     names = _Names()
-    long_name, pax = "", dict[str, str]()
+    long_name, long_link, pax = "", "", dict[str, str]()
     while (header := stream.exactly(tarfile.BLOCKSIZE)).strip(b"\0"):
         try:
             info = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
@@ -145,7 +145,9 @@ def _tar(stream: Stream) -> Iterator[Entry]:
         if info.type in _ABOUT_OTHERS:
             end = _padded(stream, info.size)
             if info.type == tarfile.GNUTYPE_LONGNAME:
-                long_name = _header_text(stream, info.size).rstrip(b"\0").decode("utf-8", "surrogateescape")
+                long_name = _name(_header_text(stream, info.size))
+            elif info.type == tarfile.GNUTYPE_LONGLINK:
+                long_link = _name(_header_text(stream, info.size))
             elif info.type in _EXTENDED:
                 pax = _pax(_header_text(stream, info.size))
             stream.seek(end)
@@ -160,10 +162,14 @@ def _tar(stream: Stream) -> Iterator[Entry]:
             opened = _failing(CommonError("a sparse file; unpack it first")) if is_sparse else _part(stream, size)
             yield Entry(name=name, open=opened, refusal=names.refusal(name))
             stream.seek(end)
-        elif info.islnk() and (target := _plain(pax.get("linkpath", info.linkname))) not in names:
+        elif info.islnk() and (target := _plain(pax.get("linkpath") or long_link or info.linkname)) not in names:
             error = ArchiveError(f"a hard link to {target!r}, which is not before it in the archive")
             yield Entry(name=name, open=_failing(error))
-        long_name, pax = "", {}
+        long_name, long_link, pax = "", "", {}
+
+
+def _name(text: bytes) -> str:
+    return text.rstrip(b"\0").decode("utf-8", "surrogateescape")
 
 
 def _padded(stream: Stream, size: int) -> int:
@@ -268,7 +274,7 @@ def _ar(stream: Stream, path: str) -> Iterator[Entry]:
             if is_deb and member.name.startswith("data.tar"):
                 yield from _tar(unpacked(PartStream(stream, member.size), lzma_too=True))
                 return
-            elif not is_deb:
+            if not is_deb:
                 opened = _thin_member(member, stream) if member.size < 0 else _part(stream, member.size)
                 yield Entry(name=member.name, open=opened)
     except ObjectError as error:

@@ -367,6 +367,21 @@ def test_only_regular_files_of_a_tar_archive_are_read(tmp_path: pathlib.Path) ->
     ]
 
 
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@pytest.mark.parametrize("length", [5, 99, 100, 101, 300])
+def test_hard_links_to_long_names_are_passed_over(tmp_path: pathlib.Path, form: int, length: int) -> None:
+    name = "d/" * (length // 2) + "a.o"
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w", format=form) as tar:
+        file = tarfile.TarInfo(name)
+        file.size = len(CODE[0])
+        tar.addfile(file, io.BytesIO(CODE[0]))
+        link = tarfile.TarInfo("link.o")
+        link.type, link.linkname = tarfile.LNKTYPE, name
+        tar.addfile(link)
+    assert problems(tmp_path / "x", content.getvalue()) == [f"x({name})"]
+
+
 @pytest.mark.parametrize("kind", ["zip", "tar", "gz.rpm", "gz.deb"])
 def test_names_that_lead_elsewhere_or_are_taken_are_refused(tmp_path: pathlib.Path, kind: str) -> None:
     names = ("a.o", "/etc/x.o", "../x.o", "a/../../x.o", "a.o")
