@@ -130,7 +130,8 @@ def cost_of(command: Sequence[str], output: Path, most: int = 0) -> Cost:
 def chosen(names: Sequence[str], megabytes: int) -> list[str]:
     """Return files: the largest of the folders, up to a number of megabytes, and those that are named."""
     files = [Path(name) for name in names if not os.path.isdir(name)]
-    libraries = [path for name in names if os.path.isdir(name) for path in Path(name).iterdir() if ".so" in path.name]
+    in_folders = (path for name in names if os.path.isdir(name) for path in Path(name).iterdir())
+    libraries = [path for path in in_folders if ".so" in path.name and path.is_file()]
     left = megabytes << 20
     for path in sorted({path.resolve() for path in libraries}, key=lambda path: -path.stat().st_size):
         if path.stat().st_size <= left:

@@ -10,6 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -18,10 +20,13 @@ from hypothesis import strategies as st
 from incc.driver import UsageError
 from incc.driver.code import kind_of
 from incc.driver.commands import scan
-from incc.driver.commands.scan.inputs import CodeFile, UnreadableInput, read_inputs
+from incc.driver.commands.scan.inputs import CodeFile, HexBlock, UnreadableInput, read_inputs
+from incc.driver.commands.scan.pieces import PieceList
 from incc.driver.commands.scan.project import read_project
+from incc.fleet.flow import Piece
 from incc.frontends.gcc_wrapper.compile_commands import CompilerCommand, read_commands
 from incc.frontends.objects.archive import listed, members
+from incc.support.errors import AnalysisError
 from properties import examples
 
 LOOP = "\t.globl {0}\n\t.type {0}, @function\n{0}:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rdi\n\tjne .L1\n\tret\n"
@@ -211,6 +216,19 @@ def test_folders_that_cannot_be_read_are_named(
 @given(st.binary(max_size=64))
 def test_any_bytes_are_of_some_kind(start: bytes) -> None:
     assert kind_of(start) in ("object", "library", "bitcode", "")
+
+
+@given(st.data())
+def test_a_damaged_list_of_inputs_is_named(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "_inputs")
+        blocks = [HexBlock("x", n, "90") for n in range(3)]
+        PieceList.of(blocks, str(path))
+        content = bytearray(path.read_bytes())
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+        path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+        with suppress(AnalysisError):
+            assert all(isinstance(piece, Piece) for piece in PieceList.read(str(path)).after(0))
 
 
 # --- projects ---------------------------------------------------------------------------------------------------------

@@ -238,6 +238,6 @@ def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) ->
                 return False
         os.unlink(path)
     output.kernels = table.number
-    output.notes[summary(flow.counts)] = None
+    output.notes[("since it was resumed: " if options.resume else "") + summary(flow.counts)] = None
     output.print_notes()
     return not output.failed

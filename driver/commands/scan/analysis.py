@@ -48,7 +48,7 @@ Input = HexBlock | AssemblyFile | SourceFile | CodeFile | UnreadableInput | Comp
 
 
 class Scan(Struct, frozen=True, kw_only=True):
-    """What a command line requests, with the files of the machine where it was given."""
+    """The settings of a scan, as the command line and the files of the machine where it was given decide them."""
 
     cores: list[Settings]
     """The settings for each core. A project without named cores has one, for the core of each command."""

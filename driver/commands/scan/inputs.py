@@ -84,7 +84,10 @@ class CodeFile(Struct, frozen=True, kw_only=True, tag=True):
         """Return the size in bytes, 0 if the file is gone."""
         if self.member is not None:
             return self.length
-        return os.path.getsize(self.path) if os.path.exists(self.path) else 0
+        try:
+            return os.path.getsize(self.path)
+        except OSError:
+            return 0
 
 
 class UnreadableInput(Struct, frozen=True, tag=True):

@@ -16,6 +16,7 @@ from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile, HexBlock, U
 from incc.fleet.flow import Piece
 from incc.fleet.messages import Stamp, decoded, encoded
 from incc.frontends.objects.parts import PART
+from incc.support.errors import AnalysisError
 
 _LEAST, _MOST = PART // 4, 4 * PART
 """The largest cost of the first pieces and of any piece, in bytes of objects: a small scan has enough pieces for all
@@ -92,22 +93,28 @@ class PieceList:
 
     @classmethod
     def read(cls, path: str) -> PieceList:
-        """Return the pieces in a file. Raises OSError."""
+        """Return the pieces in a file. Raises OSError, and AnalysisError for a damaged file."""
         listed = cls(open(path, "rb"))  # noqa: SIM115
-        while listed._skip():
+        while length := listed._length():
+            listed._file.seek(length, os.SEEK_CUR)
             listed.count += 1
         return listed
 
-    def _skip(self) -> bool:
-        """Pass a piece, and return False at the end."""
-        length = self._file.read(_LENGTH)
-        self._file.seek(int.from_bytes(length, "little"), os.SEEK_CUR)
-        return bool(length)
+    def _length(self) -> int:
+        """Return the bytes of the next piece, 0 at the end. Raises AnalysisError if the file does not have them."""
+        header = self._file.read(_LENGTH)
+        length = int.from_bytes(header, "little")
+        if header and not 0 < length <= os.fstat(self._file.fileno()).st_size - self._file.tell():
+            raise AnalysisError(f"{self._file.name}: damaged: a piece of {length:,} bytes")
+        return length
 
     def after(self, number: int) -> Iterator[Piece]:
-        """Yield the pieces from a number on. Raises OSError, and msgspec.DecodeError for a damaged file."""
+        """Yield the pieces from a number on. Raises OSError, and AnalysisError for a damaged file."""
         self._file.seek(0)
         for _ in range(number):
-            self._skip()
-        while length := self._file.read(_LENGTH):
-            yield decoded(self._file.read(int.from_bytes(length, "little")), _pieces)
+            self._file.seek(self._length(), os.SEEK_CUR)
+        while length := self._length():
+            try:
+                yield decoded(self._file.read(length), _pieces)
+            except msgspec.DecodeError as error:
+                raise AnalysisError(f"{self._file.name}: damaged: {error}") from None
