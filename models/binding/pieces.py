@@ -112,7 +112,7 @@ class BoundPiece:
     __slots__ = ("constants", "displacements", "facts", "locations", "made_from", "number", "roots", "shape")
 
     def __init__(self, i: Instruction, shape: PieceShape, roots: dict[str, int], facts: PipelineFacts | None) -> None:
-        self.made_from = i.registers, i.memory, i.affine, i.branch
+        self.made_from = i.registers, i.memory, i.affine, i.branch, i.flags_read
         """Everything of the instruction that the piece depends on, besides its form."""
         self.shape = shape
         self.facts = facts
@@ -140,7 +140,9 @@ class BoundPiece:
         It may differ in addresses relative to its own, in symbols, in the names of x87 registers, and in its form.
         """
         # Comparing tuples checks identity first, and instructions of one encoding mostly share these.
-        return form is self.shape.form and self.made_from == (i.registers, i.memory, i.affine, i.branch)
+        return form is self.shape.form and self.made_from == (
+            *(i.registers, i.memory, i.affine, i.branch, i.flags_read),
+        )
 
 
 def _counts(starts: list[int]) -> tuple[int, ...]:

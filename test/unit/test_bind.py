@@ -230,3 +230,9 @@ def test_a_load_wider_than_the_cores_vectors_takes_as_long_as_the_widest(cpu: st
     b = bound(text, cpu)
     assert b.value_kind[0] == arrays.VALUE_LOAD
     assert b.load_latency[0] >= max(latency["xmm"], latency.get("ymm", 0))
+
+
+def test_the_same_instruction_with_and_without_its_flags() -> None:
+    loop, model = kernel("adcq $0, %rcx"), load("skylake", ())
+    without = replace(loop, instructions=tuple([replace(i, flags_read="") for i in loop.instructions]))
+    assert [len(inputs_of(bind(each, model)[0], 0)) for each in (loop, without, loop)] == [2, 1, 2]
