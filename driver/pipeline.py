@@ -1060,7 +1060,7 @@ def _limited_analysis(
         with limited(seconds):
             return analyze_kernel(kernel, model, of_kernel, cache), None
     except TookTooLong:
-        only_bounds = KernelSettings(simulate=False, arrays=of_kernel.arrays, explained=of_kernel.explained)
+        only_bounds = replace(of_kernel.for_cycles_alone(), simulate=False, steady=True)
         reason = f"only bounds: its simulation takes more than {seconds} s; --max-seconds allows more"
         return (
             analyze_kernel(kernel, model, only_bounds),

@@ -103,7 +103,7 @@ def _placed(result: KernelResult, samples: Sequence[Sample]) -> Iterator[Part]:
     chosen = [s for s in samples if s.iterations > 0 and s.values][:_MOST_PLACES]
     if not result.bound.memory_size or not chosen:
         return
-    settings = replace(result.settings, what_ifs=False, waits=False, timeline_iterations=0, arrays="aligned")
+    settings = replace(result.settings.for_cycles_alone(), arrays="aligned")
     whole = result.model.with_parameters({"address_aliasing": {}})
     apart: list[float] = []
     aliased: list[float] = []
@@ -135,7 +135,7 @@ def _entry(result: KernelResult, profile: LoopProfile) -> tuple[float, str]:
     mean = profile.iterations / profile.entries
     if mean < 1 or result.bound.pipeline is None:
         return 0.0, ""
-    settings = replace(result.settings, what_ifs=False, waits=False, timeline_iterations=0, arrays="aligned", let=())
+    settings = replace(result.settings.for_cycles_alone(), arrays="aligned", let=())
     steady = analyze_kernel(result.kernel, result.model, settings).cycles
     iterations = round(mean)
     missed = varies or iterations > (result.model.parameters["foreseen_iterations"] or OFTEN)

@@ -88,6 +88,21 @@ class KernelSettings(msgspec.Struct, frozen=True, kw_only=True):
         """True if the analysis uses the variables of the source that hold values with which loops are entered."""
         return bool(self.beyond_l1 or self.data or self.let)
 
+    def for_cycles_alone(self) -> KernelSettings:
+        """Return the settings without all results but the cycles per iteration; the assumptions stay the same."""
+        return replace(
+            self,
+            what_ifs=False,
+            for_advice=False,
+            changes=(),
+            waits=False,
+            cold_iterations=0,
+            alignment=max(self.alignment, AS_FOUND),
+            timeline_iterations=0,
+            beyond_l1=False,
+            data=(),
+        )
+
 
 class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Every number about one kernel on one core, made by `analyze_kernel`."""

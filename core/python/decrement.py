@@ -62,17 +62,7 @@ def decrements(result: KernelResult) -> tuple[Decrement, ...]:
     with the fewest cycles counts, and among equal ones the one that most likely runs: with a factor of the loop in
     vector registers, and with old values in others, which may be addresses.
     """
-    settings = replace(
-        result.settings,
-        what_ifs=False,
-        for_advice=False,
-        changes=(),
-        waits=False,
-        cold_iterations=0,
-        timeline_iterations=0,
-        beyond_l1=False,
-        data=(),
-    )
+    settings = result.settings.for_cycles_alone()
     known: dict[tuple[tuple[int, tuple[Instruction, ...]], ...], Fraction] = {}
 
     def cycles(work: LessWork) -> Fraction:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.core.analysis import analyze_kernel
 from incc.core.dataflow import DATA, INVARIANT, Access, dataflow
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode, Register, RegisterAccess
@@ -59,8 +59,7 @@ def changed(facts: KernelResult, left_out: Collection[int], in_registers: Collec
             kept.append(replace(changed_one, offset=offset))
             offset += instruction.length
         last_writer.update({access.register.root: i for access in instruction.registers if access.write})
-    settings = KernelSettings(simulate=facts.settings.simulate, arrays=facts.settings.arrays)
-    return analyze_kernel(replace(kernel, instructions=tuple(kept)), facts.model, settings)
+    return analyze_kernel(replace(kernel, instructions=tuple(kept)), facts.model, facts.settings.for_cycles_alone())
 
 
 def without_old_values(facts: KernelResult, accesses: Mapping[int, RegisterAccess]) -> Fraction:
@@ -82,8 +81,8 @@ def without_old_values(facts: KernelResult, accesses: Mapping[int, RegisterAcces
     for i, instruction in enumerate(kept):
         kept[i] = replace(instruction, offset=offset)
         offset += instruction.length
-    settings = KernelSettings(simulate=facts.settings.simulate, arrays=facts.settings.arrays)
-    return analyze_kernel(replace(kernel, instructions=tuple(kept)), facts.model, settings).cycles
+    cleared_kernel = replace(kernel, instructions=tuple(kept))
+    return analyze_kernel(cleared_kernel, facts.model, facts.settings.for_cycles_alone()).cycles
 
 
 def _in_free_registers(instruction: Instruction, roots: Collection[str]) -> Instruction:

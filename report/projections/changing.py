@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from incc.core.analysis import KernelSettings, analyze_kernel
+from incc.core.analysis import analyze_kernel
 from incc.frontends.kernel import Instruction, KernelCode
 
 if TYPE_CHECKING:
@@ -56,9 +56,10 @@ def laid_out(kernel: KernelCode, instructions: Sequence[Instruction]) -> KernelC
 def analyzed(facts: KernelResult, kernel: KernelCode) -> KernelResult:
     """Return the analysis of a changed kernel. Raises Obstacle if the model lacks an instruction of it.
 
-    Nobody knows where changed code would lie. If no bound explains its cycles, it lies at the best of some places.
+    The address of changed code is unknown. If no bound explains its cycles, the result is that at the best
+    of some addresses.
     """
-    settings = KernelSettings(simulate=facts.settings.simulate, arrays=facts.settings.arrays)
+    settings = facts.settings.for_cycles_alone()
     result = analyze_kernel(kernel, facts.model, settings)
     if result.unknown:
         raise Obstacle("no-figures", ())

@@ -10,20 +10,39 @@ from pathlib import Path
 import pytest
 from test_quality import loop
 
+from incc.core.altered import AlteredCore
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.core.elements import Elements
 from incc.driver.commands import mca
 from incc.driver.commands import report as ranked
 from incc.frontends.isa import isa
 from incc.models.loading import load
+from incc.report.hints.estimates import changed, without_old_values
 from incc.report.projections import projections
-from incc.report.projections.changing import Changed, Obstacle
+from incc.report.projections.changing import Changed, Obstacle, analyzed
 from incc.report.projections.code import aligned, with_fma, without_overhead, without_spills
 from incc.report.projections.vectors import arithmetic_vectorised, vectorised
 
 
 def facts(body: str, core: str = "skylake", instruction_set: str = "x86") -> KernelResult:
     return analyze_kernel(loop(body, instruction_set), load(core, ()), KernelSettings(arrays="likely"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        KernelSettings(altered=AlteredCore(dispatch_width=2), arrays="likely"),
+        KernelSettings(flag_dependencies=False),
+        KernelSettings(fixed_ports=True),
+    ],
+)
+def test_changed_code_runs_under_the_same_assumptions(settings: KernelSettings) -> None:
+    kernel = loop("cmpq %rcx, %rdx; adcq $0, %rcx; addl (%rsi), %eax; addl %r8d, %r9d; incl %r10d")
+    usual = analyze_kernel(kernel, load("skylake", ()))
+    whole = analyze_kernel(kernel, usual.model, settings)
+    assert whole.cycles != usual.cycles
+    assert analyzed(whole, whole.kernel).cycles == whole.cycles
+    assert changed(whole, ()).cycles == without_old_values(whole, {}) == whole.cycles
 
 
 COUNT = "addq $1, %rax; cmpq %rax, %rdx"
