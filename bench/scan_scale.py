@@ -44,7 +44,7 @@ from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.options import COMMAND
 from incc.driver.commands.scan.pieces import pieces
 from incc.driver.commands.scan.request import requested_scan, responding
-from incc.driver.commands.scan.table import Table
+from incc.driver.commands.scan.table import DatasetRows, Table
 from incc.fleet import messages as m
 from incc.fleet.cluster import ClusterEngine, Program, serve
 from incc.fleet.dataset.columns import ANALYSED, PLACES
@@ -236,13 +236,14 @@ def written(engine: Engine, made: Iterator[Piece], folder: str) -> int:
     scan = requested()
     about = About(incc_version=__version__, cores=[(scan.cores[0].core.mcpu, "1")], settings={}, inputs=[])
     with contextlib.closing(DatasetWriter.create(folder, about)) as writer:
-        table = Table(scan, None, writer)
+        rows = DatasetRows(writer)
+        table = Table(scan, rows.write)
         flow = Flow(engine, writer.store, made)
         for number, done in flow.results(lambda: None):
             for read, results in done:
                 table.add(read, results)
-            table.piece_done(number + 1)
-        table.commit(flow.counts.pieces)
+            rows.commit_at_times(number + 1, table.kernels)
+        rows.commit(flow.counts.pieces, table.kernels)
         writer.finish()
     return flow.counts.kernels
 

@@ -21,7 +21,7 @@ from incc.driver.commands.scan.options import FORMATS
 from incc.driver.commands.scan.output import Output, messages_of, say_scan, summary, watched
 from incc.driver.commands.scan.pieces import PieceList
 from incc.driver.commands.scan.request import encoded_scan, requested_scan, responding
-from incc.driver.commands.scan.table import Table
+from incc.driver.commands.scan.table import DatasetRows, JsonLines, Table
 from incc.driver.cores import named_cores
 from incc.driver.datasets import opened_dataset
 from incc.driver.messages import fail, run_command
@@ -42,6 +42,8 @@ from incc.support.workers import WorkerError, cpus
 if TYPE_CHECKING:
     import argparse
 
+    from incc.fleet.dataset.writing import DatasetWriter
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
@@ -54,29 +56,36 @@ def command() -> int:
     return run_command(main)
 
 
+class _Command(msgspec.Struct, frozen=True):
+    """A command line, and the scan that it requests."""
+
+    words: list[str]
+    options: argparse.Namespace
+    scan: Scan
+
+
 def _run(options: argparse.Namespace, words: list[str]) -> int:
     if options.show:
         return _show(options)
-    scan = requested_scan(options)
-    if options.resume and not scan.dataset:
+    command = _Command(words, options, requested_scan(options))
+    if options.resume and not command.scan.dataset:
         raise UsageError("--resume requires -o FOLDER")
     try:
-        if scan.dataset:
-            return 0 if _write_dataset(scan, options, words) else 1
-        inputs, note = _inputs(options)
+        if command.scan.dataset:
+            return 0 if _write_dataset(command) else 1
         if options.output:
             check_targets([("-o", options.output)], options.files)
             with replacement(options.output) as file:
                 text = TextIOWrapper(file, encoding="utf-8", errors="surrogateescape")
                 try:
-                    return 0 if _scan(scan, inputs, options, words, note, text) else 1
+                    return 0 if _print(command, text) else 1
                 finally:
                     text.detach()
     except OSError as error:
         return fail("incc-scan", f"{error.filename or options.output}: {error.strerror}", UsageError.status)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="surrogateescape")  # file names may contain any bytes
-    return 0 if _scan(scan, inputs, options, words, note, sys.stdout) else 1
+    return 0 if _print(command, sys.stdout) else 1
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -131,8 +140,9 @@ def _described(options: argparse.Namespace) -> dict[str, object]:
 
 
 @contextmanager
-def _engine(scan: Scan, options: argparse.Namespace, words: list[str]) -> Iterator[Engine]:
+def _engine(command: _Command) -> Iterator[Engine]:
     """Start the processes that do the work, and end them. Raises ClusterError."""
+    options = command.options
     limits = Limits(options.input_seconds, options.input_memory)
     engine: Engine
     if options.cluster:
@@ -140,26 +150,28 @@ def _engine(scan: Scan, options: argparse.Namespace, words: list[str]) -> Iterat
 
         if _reads_stdin(options):
             raise UsageError("a cluster does not see standard input; name files")
-        program = Program("incc.driver.commands.scan.serve", encoded_scan(words, scan), limits, os.getcwd())
+        described = encoded_scan(command.words, command.scan)
+        program = Program("incc.driver.commands.scan.serve", described, limits, os.getcwd())
         engine = ClusterEngine(options.cluster, program, lambda text: say_scan(f"note: {text}"))
     else:
         # What every process needs is loaded before they are forked off.
-        engine = LocalEngine(responding(scan), options.jobs or (1 if options.measure else cpus()), limits)
+        engine = LocalEngine(responding(command.scan), options.jobs or (1 if options.measure else cpus()), limits)
     try:
         yield engine
     finally:
         engine.end()
 
 
-def _scan(
-    scan: Scan, inputs: Iterable[Input], options: argparse.Namespace, words: list[str], note: str, stream: TextIO
-) -> bool:
-    """Analyse the inputs, write the results and a note to streams, and return True if everything was analysed."""
+def _print(command: _Command, stream: TextIO) -> bool:
+    """Analyse the inputs, write the results and notes to streams, and return True if everything was analysed."""
+    scan = command.scan
+    inputs, note = _inputs(command.options)
     output = Output(scan, stream)
     output.add(ScanOutcome(notes=[note] if note else []))
-    table = Table(scan, stream, None) if scan.rows else None
+    lines = JsonLines(stream)
+    table = Table(scan, lines.write) if scan.rows else None
     outcomes = msgspec.msgpack.Decoder(ScanOutcome)
-    with _engine(scan, options, words) as engine, closing(Store("")) as store:
+    with _engine(command) as engine, closing(Store("")) as store:
         try:
             # Output on the terminal shows the progress itself.
             with nullcontext() if sys.stdout.isatty() else progress_shown():
@@ -171,24 +183,24 @@ def _scan(
                             outcome = decoded(read.outcome, outcomes) if read.outcome else ScanOutcome()
                             outcome.problems += messages_of(read)
                             outcome.notes += read.notes
-                            output.add(outcome)
-                            output.inputs += 1
+                            output.add_input(outcome)
                             if table:
                                 table.add(read, results)
                         stream.flush()
             if table:
                 table.finish()
-                output.kernels = table.written
+                output.kernels = lines.kernels
         finally:
             output.flush()
     output.print_notes()
     return not output.failed
 
 
-def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) -> bool:
+def _write_dataset(command: _Command) -> bool:
     """Write a dataset, or continue one, and return True if everything was analysed."""
     from incc.fleet.dataset.writing import About, DatasetWriter
 
+    scan, options = command.scan, command.options
     folder = options.output
     if scan.top:
         raise UsageError("--top and -o FOLDER cannot be combined; ask the dataset")
@@ -214,30 +226,36 @@ def _write_dataset(scan: Scan, options: argparse.Namespace, words: list[str]) ->
             output.notes |= {note: None} if note else {}
             with progress_shown():
                 listed = PieceList.of(counted(inputs, "listing"), path)
-        table = Table(scan, None, writer)
-        with _engine(scan, options, words) as engine, interruptible():
-            flow = Flow(engine, writer.store, listed.after(writer.pieces), writer.pieces)
-            try:
-                with progress_shown(), watched(flow.counts, listed.count) as show:
-                    for number, done in flow.results(show):
-                        for read, results in done:
-                            for problem in [read.failure] if read.failure else read.problems:
-                                name = read.name or problem.partition(": ")[0]
-                                reason = problem.removeprefix(f"{name}: ")
-                                writer.add_failure(name, reason, problem in read.quarantined)
-                            output.add(ScanOutcome(problems=messages_of(read), notes=read.notes))
-                            output.inputs += 1
-                            table.add(read, results)
-                        table.piece_done(number + 1)
-                table.commit(listed.count)
-                writer.finish()
-                output.failed = bool(writer.store.failures())  # also those before --resume
-            except KeyboardInterrupt:
-                # What has come since the last commit may be half of a piece.
-                say_scan("note: interrupted; --resume continues")
-                return False
+        if not _fill(command, writer, listed, output):
+            return False
         os.unlink(path)
-    output.kernels = table.number
-    output.notes[("since it was resumed: " if options.resume else "") + summary(flow.counts)] = None
     output.print_notes()
     return not output.failed
+
+
+def _fill(command: _Command, writer: DatasetWriter, listed: PieceList, output: Output) -> bool:
+    """Write the results for the inputs that a dataset lacks, and return False if the user has interrupted that."""
+    rows = DatasetRows(writer)
+    table = Table(command.scan, rows.write, rows.kernels)
+    with _engine(command) as engine, interruptible():
+        flow = Flow(engine, writer.store, listed.after(writer.pieces), writer.pieces)
+        try:
+            with progress_shown(), watched(flow.counts, listed.count) as show:
+                for number, done in flow.results(show):
+                    for read, results in done:
+                        for problem in [read.failure] if read.failure else read.problems:
+                            name = read.name or problem.partition(": ")[0]
+                            writer.add_failure(name, problem.removeprefix(f"{name}: "), problem in read.quarantined)
+                        output.add_input(ScanOutcome(problems=messages_of(read), notes=read.notes))
+                        table.add(read, results)
+                    rows.commit_at_times(number + 1, table.kernels)
+            rows.commit(listed.count, table.kernels)
+            writer.finish()
+        except KeyboardInterrupt:
+            # What has come since the last commit may be half of a piece.
+            say_scan("note: interrupted; --resume continues")
+            return False
+    output.failed = bool(writer.store.failures())  # also those before --resume
+    output.kernels = table.kernels
+    output.notes[("since it was resumed: " if command.options.resume else "") + summary(flow.counts)] = None
+    return True

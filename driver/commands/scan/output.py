@@ -50,6 +50,11 @@ class Output:
         self.problem = ""
         """The last problem, which all parts of a file may have."""
 
+    def add_input(self, outcome: ScanOutcome) -> None:
+        """Write the results of an input."""
+        self.inputs += 1
+        self.add(outcome)
+
     def add(self, outcome: ScanOutcome) -> None:
         """Print an outcome, as far as it can be printed yet."""
         for problem in outcome.problems:

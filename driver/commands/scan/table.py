@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -58,60 +58,84 @@ def _row(kernel: Placed, core: OnCore, values: Sequence[Value], number: int) -> 
 
 
 class Table:
-    """Selects the rows that a scan shows, and writes them to a stream or to a dataset."""
+    """Selects the rows that a scan shows."""
 
-    def __init__(self, scan: Scan, stream: TextIO | None, writer: DatasetWriter | None) -> None:
-        """Prepare to write to one of a stream, as lines of JSON, and a dataset."""
+    def __init__(self, scan: Scan, write: Callable[[dict[str, Row]], None], kernels: int = 0) -> None:
+        """Prepare to pass the rows of each selected kernel, by core, to `write`.
+
+        Args:
+            scan: the scan.
+            write: takes the rows.
+            kernels: the number of kernels before the first one.
+        """
         self._scan = scan
-        self._stream = stream
-        self._writer = writer
+        self._write = write
         self._top: list[tuple[list[float], int, dict[str, Row]]] = []
-        self.number = int(writer.state or 0) if writer else 0
+        self.kernels = kernels
         """The number of kernels so far."""
-        self.written = 0
-        self._waiting = 0
-        """The number of kernels since the last commit."""
-        self._last = time.monotonic()
-        """The time of the last commit."""
 
     def add(self, read: InputRead, results: Results) -> None:
-        """Write the kernels of an input, or keep them for --top."""
+        """Pass on the kernels of an input, or keep them for --top."""
         condition = self._scan.condition
-        for worth, rows in rows_of(read, results, self.number):
-            self.number += 1
+        for worth, rows in rows_of(read, results, self.kernels):
+            self.kernels += 1
             if condition and not any(condition.holds(dict(zip(COLUMNS, row, strict=True))) for row in rows.values()):
                 continue
             if self._scan.top:
-                self._top.append((worth, self.number, rows))
+                self._top.append((worth, self.kernels, rows))
                 if len(self._top) > self._scan.top + output.MOST_LATER:
                     self._top = sorted(self._top)[: self._scan.top]
             else:
                 self._write(rows)
 
-    def _write(self, rows: dict[str, Row]) -> None:
-        self.written += 1
+    def finish(self) -> None:
+        """Pass on the kernels with the most to gain, if there is --top."""
+        for _, _, rows in sorted(self._top)[: self._scan.top]:
+            self._write(rows)
+
+
+class JsonLines:
+    """Rows as lines of JSON."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.kernels = 0
+        """The number of kernels that were written."""
+
+    def write(self, rows: dict[str, Row]) -> None:
+        """Write the rows of a kernel."""
+        self.kernels += 1
+        for row in rows.values():
+            self._stream.write(_line(dict(zip(COLUMNS, row, strict=True))))
+
+
+class DatasetRows:
+    """Rows of a dataset, which are committed now and then."""
+
+    def __init__(self, writer: DatasetWriter) -> None:
+        self._writer = writer
+        self.kernels = int(writer.state or 0)
+        """The number of kernels before the first one, with those that were not selected."""
+        self._waiting = 0
+        """The number of kernels since the last commit."""
+        self._last = time.monotonic()
+        """The time of the last commit."""
+
+    def write(self, rows: dict[str, Row]) -> None:
+        """Add the rows of a kernel."""
         self._waiting += 1
         for core, row in rows.items():
-            if self._writer:
-                self._writer.add(core, [row])
-            elif self._stream:
-                self._stream.write(_line(dict(zip(COLUMNS, row, strict=True))))
+            self._writer.add(core, [row])
 
-    def piece_done(self, pieces: int) -> None:
-        """Commit the rows of the first `pieces` pieces to the dataset, if it is time."""
+    def commit_at_times(self, pieces: int, kernels: int) -> None:
+        """Commit as `commit` does if many rows wait, or for long."""
         if self._waiting >= KERNELS or time.monotonic() > self._last + SECONDS:
-            self.commit(pieces)
+            self.commit(pieces, kernels)
 
-    def commit(self, pieces: int) -> None:
-        """Commit the rows of the first `pieces` pieces to the dataset."""
-        if self._writer:
-            self._writer.commit(pieces, str(self.number).encode())
-            self._waiting, self._last = 0, time.monotonic()
-
-    def finish(self) -> None:
-        """Write the kernels with the most to gain, if there is --top."""
-        for _, _, rows in sorted(sorted(self._top)[: self._scan.top], key=lambda each: each[0]):
-            self._write(rows)
+    def commit(self, pieces: int, kernels: int) -> None:
+        """Commit the rows of the first `pieces` pieces, which have so many kernels."""
+        self._writer.commit(pieces, str(kernels).encode())
+        self._waiting, self._last = 0, time.monotonic()
 
 
 def _line(row: dict[str, Any]) -> str:
