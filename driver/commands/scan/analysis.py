@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -97,9 +98,17 @@ class ScanOutcome(Struct):
     """Messages about what could not be analysed."""
     notes: list[str] = field(default_factory=list)
 
-    def add_failure(self, source: Input, why: str) -> None:
-        """Add the message that an input was not analysed."""
-        self.problems.append(f"{name_of(source)}: not analysed: {why}")
+    @contextmanager
+    def collecting(self, source: Input) -> Iterator[None]:
+        """Turn the errors of a `with` block, which cost only this input, into messages."""
+        try:
+            yield
+        except AnalysisError as error:
+            self.problems.append(str(error))
+        except MemoryError:
+            raise  # the process may have taken it for other inputs; the engine tries this one alone
+        except Exception as error:
+            self.problems.append(f"{name_of(source)}: not analysed: {problem_of(error)}")
 
 
 def name_of(source: Input) -> str:
@@ -144,15 +153,9 @@ class InputAnalyser:
 
     def __call__(self, source: Input) -> ScanOutcome:
         outcome = ScanOutcome()
-        try:
+        with outcome.collecting(source):
             for results in self.analyses(source, outcome):
                 self._add(source, [self.measured(result) for result in results], outcome)
-        except AnalysisError as error:
-            outcome.problems.append(str(error))
-        except MemoryError:
-            raise  # which may be that of the others in this process
-        except Exception as error:  # costs only this input
-            outcome.add_failure(source, problem_of(error))
         return outcome
 
     def analyses(self, source: Input, outcome: ScanOutcome) -> Iterator[list[UnitResult]]:

@@ -52,7 +52,6 @@ from incc.report.source.demangle import demangle, of_openmp, replace
 from incc.report.unit_result import UnitResult
 from incc.report.where import Value
 from incc.support.errors import AnalysisError
-from incc.support.workers import problem_of
 from incc.views.json import render
 
 KEPT = 10_000
@@ -122,19 +121,13 @@ class RowResponder:
         outcome = ScanOutcome()
         read = InputRead(name_of(source), problems=outcome.problems, notes=outcome.notes)
         reports = self._new_reports()
-        try:
+        with outcome.collecting(source):
             if isinstance(source, CodeFile) and not self._scan.measure:
                 self._kept[data] = self._read_code(source, _here(source, moved), read, outcome)
                 self._forget()
             else:
                 for results in self.analyser.analyses(_here(source, moved), outcome):
                     self._add_unit(source, results, read, reports)
-        except AnalysisError as error:
-            outcome.problems.append(str(error))
-        except MemoryError:
-            raise  # the input is to be given up, not only a part of it
-        except Exception as error:  # costs only this input
-            outcome.add_failure(source, problem_of(error))
         read.reports = pack(reports) if reports else b""
         return read
 
