@@ -27,13 +27,15 @@ _state = tempfile.TemporaryDirectory(prefix="incc-test-")
 os.environ["XDG_STATE_HOME"] = os.environ["XDG_CACHE_HOME"] = _state.name
 
 # No test depends on time, and a busy machine is no test's fault. `make check` takes the same examples every time, so
-# that what fails was broken by the change that is checked; so does `make check-all`, ten times as many (properties.py
+# that what fails was broken by the change that is checked; so does `make check-all`, four times as many (properties.py
 # scales the numbers that tests give). `make explore` looks for more: other examples each time.
 settings.register_profile(
     "check", deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("thorough", settings.get_profile("check"), max_examples=1000)
-settings.register_profile("explore", settings.get_profile("thorough"), derandomize=False, print_blob=True)
+settings.register_profile("thorough", settings.get_profile("check"), max_examples=400)
+settings.register_profile(
+    "explore", settings.get_profile("check"), max_examples=1000, derandomize=False, print_blob=True
+)
 settings.load_profile("check")
 
 
