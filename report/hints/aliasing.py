@@ -139,7 +139,7 @@ def _reads_elsewhere(kernel: KernelCode) -> bool:
 def invariant_loads(kernel: KernelCode) -> list[int]:
     """Return the loads from addresses that do not change, and that only a store to another address keeps in the loop.
 
-    Constants, spilled registers, and places that the loop itself writes to are left out.
+    Constants, spilled registers, and places that the loop itself writes to, perhaps in part, are left out.
     """
     if not kernel.is_loop or not _loads_and_stores(kernel):
         return []
@@ -150,14 +150,21 @@ def invariant_loads(kernel: KernelCode) -> list[int]:
     if not candidates or _lacks_registers(kernel):
         return []
     flow = dataflow(kernel)
-    stored = [access.address for access in flow.stores]
-    if not stored:
+    if not flow.stores:
         return []
     return [
         load.instruction
         for load in flow.loads
-        if load.instruction in candidates and load.address.kind == INVARIANT and load.address not in stored
+        if load.instruction in candidates
+        and load.address.kind == INVARIANT
+        and not any(_overlap(load, store) for store in flow.stores)
     ]
+
+
+def _overlap(one: Access, other: Access) -> bool:
+    """Return True if two accesses are known to have a byte in common."""
+    distance = other.address.constant - one.address.constant
+    return one.address.terms == other.address.terms and -other.size < distance < one.size
 
 
 def _may_be_invariant(kernel: KernelCode, instruction: Instruction, moving: AbstractSet[str]) -> bool:

@@ -219,6 +219,15 @@ def test_value_that_is_loaded_again() -> None:
     assert found.gain > 20
 
 
+def test_value_of_which_the_loop_stores_a_part_is_not_invariant() -> None:
+    products = "imulq %rcx, %rcx\n" * 4
+    pair = f"movq (%rdx), %rcx\n{products}movq %rcx, (%rdi,%rax,8)\nmovl %esi, {{}}(%rdx)"
+    end = "incq %rax\ncmpq %r8, %rax\njne .L1"
+    for place in range(-8, 13):
+        found = hints(pair.format(place), "-O3", end=end)
+        assert ("invariant-access" in found) == (place <= -4 or place >= 8), place
+
+
 @pytest.mark.parametrize(
     "body",
     [
