@@ -182,7 +182,7 @@ class ClusterEngine:
         for job, future in ended:
             self._futures.pop(future, None)
             if isinstance(future, OSError):
-                yield Done(job, problem=future.strerror or CHANGED, final=True)
+                yield Done(job, problem=future.strerror or CHANGED, final=True, external=True)
             else:
                 yield self._outcome(job, future, answers.get(future.key))
 
@@ -215,7 +215,7 @@ class ClusterEngine:
             if self._client.status != "running":
                 raise ClusterError(_LOST) from None
             if future.status == "cancelled":
-                return Done(job, problem="its task was cancelled")
+                return Done(job, problem="its task was cancelled", external=True)
             raise ClusterError(f"the workers cannot run incc: {' '.join(str(error).split())}") from None
         done = done_of(job, response, place.decode())
         if done.fatal:

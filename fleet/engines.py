@@ -58,6 +58,9 @@ class Done(msgspec.Struct, eq=False):
     """Another try would end the same way."""
     ended: bool = False
     """The job, or another program, has ended the process."""
+    external: bool = False
+    """The reason lies outside of the code: with its file, or with its worker. Equal code in another file may be
+    analysed."""
     fatal: bool = False
     """No other job can be answered either."""
     near: object = None

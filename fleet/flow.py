@@ -94,6 +94,8 @@ class _Open(msgspec.Struct, eq=False):
     """The place where each input was read."""
     waits_for: set[bytes] = msgspec.field(default_factory=set)
     """The keys without results, after the piece was claimed."""
+    failures: dict[tuple[int, bytes], str] = msgspec.field(default_factory=dict)
+    """The reason why the analysis of a key of an input failed, if it lies outside of the code."""
 
 
 class _Request(msgspec.Struct, eq=False):
@@ -166,10 +168,11 @@ class Flow:
         self._open: deque[_Open] = deque()
         self._claimed = 0
         """The number of pieces in `_open` whose new keys are being analysed."""
-        self._waiting: dict[bytes, list[_Open]] = {}
-        """The pieces that wait for a key which is being analysed, the one that requested it first."""
+        self._waiting: dict[bytes, list[tuple[_Open, int]]] = {}
+        """The pieces that wait for a key which is being analysed, each with the number of an input that has the key.
+        The first one has requested it."""
         self._failed: dict[bytes, tuple[str, bool]] = {}
-        """The reason why a key has no results, and whether its analysis has ended a process."""
+        """The reason why no input's code with a key can be analysed, and whether it has ended a process."""
 
     def results(self, idle: Callable[[], None]) -> Iterator[tuple[int, Iterator[tuple[InputRead, Results]]]]:
         """Yield the number of each piece with its inputs and the results for their groups, in order.
@@ -220,16 +223,17 @@ class Flow:
         request = done.job.subject
         assert isinstance(request, _Request)
         if done.problem:
-            self._retry(request, done.problem, done.final, done.ended)
+            self._retry(request, done)
             return
         try:
             received = answer(done.answer)
         except msgspec.DecodeError as error:
-            self._retry(request, f"an answer that cannot be read: {error}", True)
+            problem = f"an answer that cannot be read: {error}"
+            self._retry(request, Done(done.job, problem=problem, final=True))
             return
         if isinstance(received, Missing):
             if request.ships or not self._engine.ships:
-                self._retry(request, CHANGED, True)
+                self._retry(request, Done(done.job, problem=CHANGED, final=True, external=True))
             else:
                 request.ships = True
                 self._ask(request, done.near)
@@ -245,10 +249,13 @@ class Flow:
     def _analysed(self, request: _Request, received: AnalyseAnswer) -> None:
         self._keep(received.groups, received.reports)
         self.counts.analysed += sum(group.kernels for group in received.groups)
-        requested = [key for keys in request.keys for key in keys]
-        lacking = set(requested) - {group.key for group in received.groups}
-        self._failed |= {key: (received.problems.get(key, "no reason given"), False) for key in lacking}
-        self._settle(requested)
+        analysed = {group.key for group in received.groups}
+        for n, keys in zip(request.inputs, request.keys, strict=True):
+            for key in keys:
+                if key not in analysed and key not in received.unread:
+                    self._failed[key] = received.problems.get(key, "no reason given"), False
+            self._settle(key for key in keys if key not in received.unread)
+            self._pass_on(request.of, n, {key: received.unread[key] for key in keys if key in received.unread})
 
     def _keep(self, groups: Sequence[Analysed], reports: bytes) -> None:
         self._keeper.keep((group.key, group.cores, b"" if n else reports) for n, group in enumerate(groups))
@@ -256,35 +263,57 @@ class Flow:
     def _settle(self, keys: Iterable[bytes]) -> None:
         """Note that keys have results, or will have none."""
         for key in keys:
-            for opened in self._waiting.pop(key, ()):
+            for opened, _ in self._waiting.pop(key, ()):
                 opened.waits_for.discard(key)
 
-    def _retry(self, request: _Request, problem: str, final: bool, ended: bool = False) -> None:
-        """Try each part of a request by itself; give up one that has failed too often.
+    def _pass_on(self, opened: _Open, n: int, reasons: Mapping[bytes, str]) -> None:
+        """Give up keys of an input for reasons that lie outside of their code.
+
+        The next inputs that wait for them request them.
 
         Args:
-            request: the request.
-            problem: the reason why it has no answer.
-            final: True if another try would end the same way.
-            ended: True if it has ended its process.
+            opened: the piece of the input, which has requested the keys.
+            n: the number of the input.
+            reasons: the reasons by the keys.
         """
-        if request.keys and sum(map(len, request.keys)) > 1:
+        following: dict[tuple[_Open, int], list[bytes]] = {}
+        for key, reason in reasons.items():
+            opened.failures[n, key] = reason
+            waiting = self._waiting[key]
+            waiting.remove((opened, n))
+            if all(other is not opened for other, _ in waiting):
+                opened.waits_for.discard(key)
+            if waiting:
+                following.setdefault(waiting[0], []).append(key)
+            else:
+                del self._waiting[key]
+        for (other, m), keys in following.items():
+            self._ask(_Request(other, [m], [keys]), other.near[m])
+
+    def _retry(self, request: _Request, failed: Done) -> None:
+        """Try each part of a request that failed by itself; give up one that has failed too often."""
+        by_key = bool(request.keys) and not failed.external
+        if by_key and sum(map(len, request.keys)) > 1:
             for n, keys in zip(request.inputs, request.keys, strict=True):
                 for key in keys:
                     self._ask(replace(request, inputs=[n], keys=[[key]], tries=0))
-        elif not request.keys and len(request.inputs) > 1:
-            for n in request.inputs:
-                self._ask(replace(request, inputs=[n], tries=0))
-        elif not final and request.tries + 1 < MOST_TRIES:
+        elif len(request.inputs) > 1:
+            for n, keys in zip(request.inputs, request.keys or [[]] * len(request.inputs), strict=True):
+                self._ask(replace(request, inputs=[n], keys=[keys] if keys else [], tries=0))
+        elif not failed.final and request.tries + 1 < MOST_TRIES:
             self._ask(replace(request, tries=request.tries + 1))
-        elif request.keys:
+        elif by_key:
             ((key,),) = request.keys
-            self._failed[key] = problem, ended
+            self._failed[key] = failed.problem, failed.ended
             self._settle([key])
+        elif request.keys:
+            (n,), (keys,) = request.inputs, request.keys
+            self._pass_on(request.of, n, dict.fromkeys(keys, failed.problem))
         else:
             (n,) = request.inputs
-            failed = InputRead(request.of.piece.names[n], failure=problem, quarantined=[problem] if ended else [])
-            request.of.answers[n] = _packed(failed)
+            quarantined = [failed.problem] if failed.ended else []
+            read = InputRead(request.of.piece.names[n], failure=failed.problem, quarantined=quarantined)
+            request.of.answers[n] = _packed(read)
 
     def _claim(self) -> None:
         """Request the analysis of the new keys of pieces that have been read, in order."""
@@ -296,33 +325,38 @@ class Flow:
                 assert data is not None
                 groups = {group.key: group for group in _unpacked(data).groups}
                 for key in self._keeper.missing(list(groups)):
-                    if self._wait_for(key, opened):
+                    if self._wait_for(key, opened, n):
                         work.append((n, key, groups[key].cost))
             for near, some in _requests(work, opened.near):
                 inputs = [n for n, _ in groupby(n for n, _, _ in some)]
                 keys = [[key for _, key, _ in of_input] for _, of_input in groupby(some, key=itemgetter(0))]
                 self._ask(_Request(opened, inputs, keys), near)
 
-    def _wait_for(self, key: bytes, opened: _Open) -> bool:
-        """Let a piece wait for the results of a key, unless these failed; return True if it has to request them."""
+    def _wait_for(self, key: bytes, opened: _Open, n: int) -> bool:
+        """Let an input of a piece wait for the results of a key, unless these failed.
+
+        Returns True if it has to request them.
+        """
         if key in self._failed:
             return False
         opened.waits_for.add(key)
         waiting = self._waiting.setdefault(key, [])
-        waiting.append(opened)
+        waiting.append((opened, n))
         return len(waiting) == 1
 
     def _outcomes(self, opened: _Open) -> Iterator[tuple[InputRead, Results]]:
         """Yield the inputs of a piece with their results."""
-        for data in opened.answers:
+        for n, data in enumerate(opened.answers):
             assert data is not None
             read = _unpacked(data)
-            keys = [group.key for group in read.groups]
+            # What failed for this input may have been analysed for another one.
+            keys = [group.key for group in read.groups if (n, group.key) not in opened.failures]
             values = self._keeper.values(keys)
             for group in read.groups:
                 if group.key not in values:
                     function = group.kernels[0].values[_FUNCTION]
-                    reason, ended = self._failed.get(group.key, ("", False))
+                    external = opened.failures.get((n, group.key), "")
+                    reason, ended = (external, False) if external else self._failed.get(group.key, ("", False))
                     read.problems.append(f"{read.name}: {function or 'kernels'}: not analysed: {reason}")
                     if ended:
                         read.quarantined.append(read.problems[-1])

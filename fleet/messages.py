@@ -122,7 +122,9 @@ class AnalyseAnswer(msgspec.Struct, tag=True):
     reports: bytes = b""
     """The reports of their kernels (`dataset.store.pack`)."""
     problems: dict[bytes, str] = {}
-    """The reason why a key has no results, by key."""
+    """The reason why the code with a key cannot be analysed, by key."""
+    unread: dict[bytes, str] = {}
+    """The reason why the code with a key was not found in the input again, by key."""
 
 
 class Missing(msgspec.Struct, tag=True):

@@ -35,6 +35,10 @@ if "incc.driver" in " ".join(sys.orig_argv):
             while "loop" in name:
                 pass
         time.sleep(float(os.environ.get("SLOW") or 0))
+        if name and name == os.environ.get("CHANGED"):
+            code = located(source, *more, **named)
+            os.utime(source, ns=(0, 0))
+            return code
         return located(source, *more, **named)
 
     analysis.located_kernels = harmful
@@ -45,7 +49,8 @@ if "incc.driver" in " ".join(sys.orig_argv):
 
         cluster.__version__ = "0.0.1"
 """
-"""A sitecustomize module. HARM, SLOW, BLIND and OTHER_VERSION in the environment do what their names say."""
+"""A sitecustomize module. HARM, SLOW, BLIND and OTHER_VERSION in the environment do what their names say; CHANGED is
+the name of a file that changes after it was read."""
 
 HARMFUL = {"z_die.o": "was ended by signal 9", "z_eat.o": "out of memory", "z_exit.o": "failed"}
 """Inputs that harm their processes, and what is said of them."""

@@ -103,6 +103,22 @@ def test_files_that_change_cost_only_themselves(scans: Scans, rows: list[dict[st
     assert rows_of(scans.folder / "changed") == [row for row in rows if row["binary"] != str(last)]
 
 
+def test_a_file_that_changes_after_it_was_read_does_not_take_equal_code_with_it(
+    scans: Scans, rows: list[dict[str, Any]]
+) -> None:
+    changed = Path(scans.objects[0])
+    own = [row["hash"] for row in rows if row["binary"] == str(changed)]
+    assert {*own} & {row["hash"] for row in rows if row["binary"] != str(changed)}
+    before = changed.stat()
+    status, _, errors = scans.run("-j1", "-o", "later", CHANGED=changed.name)
+    os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert status == 1, errors
+    assert errors.count("not analysed: changed while it was scanned, or gone") == len(own)
+    assert errors.count("error: ") == len(own)
+    left = [row for row in rows if row["binary"] != str(changed)]
+    assert [{**row, "row": 0} for row in rows_of(scans.folder / "later")] == [{**row, "row": 0} for row in left]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

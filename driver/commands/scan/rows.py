@@ -178,7 +178,7 @@ class RowResponder:
             assert isinstance(source, CodeFile)
             for key in keys:
                 if key not in groups:
-                    answer.problems[key] = "; ".join(problems) or CHANGED
+                    answer.unread[key] = "; ".join(problems) or CHANGED
                     continue
                 try:
                     results = self.analyser.on_each_core(unit_of(source), groups[key])
