@@ -15,6 +15,8 @@ from incc.models.throughput import of_form, widest_vector
 from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
 from incc.report.hints.common import (
+    WORTH,
+    bound_without,
     calls,
     counting,
     hint,
@@ -176,7 +178,10 @@ def advances(facts: KernelResult, edge: Edge | PathStep) -> bool:
 
 
 def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Advise -march for packed arithmetic of the baseline instruction set on a core with wider vectors."""
+    """Advise -march for packed arithmetic of the baseline instruction set on a core with wider vectors.
+
+    The gain is unknown if shuffles limit the loop: wider vectors take other ones, which move elements across lanes.
+    """
     bits = figures.operations(facts.kernel).vector_bits
     march = context.build.march(facts.model.name)
     if not bits or not march or not context.build.baseline or waits_for_results(facts) or calls(facts.kernel):
@@ -187,13 +192,21 @@ def instruction_set(facts: KernelResult, context: HintContext) -> t.Hint | None:
     widest = widest_vector(facts.model)
     if widest <= bits or "divider" in facts.limits:
         return None
+    allowed = vector_bits(facts.model, replace(context.build, baseline=False, target=name))
     return hint(
         "instruction-set",
         f"the code uses vectors of {bits} bits, as on any processor, but {name} has vectors of {widest} bits",
         {"vector_bits": bits, "core_bits": widest},
         Advice((march,), ""),
-        gain=of_width(facts.model, bits, vector_bits(facts.model, replace(context.build, baseline=False, target=name))),
+        gain=None if _shuffles_limit(facts) else of_width(facts.model, bits, allowed),
     )
+
+
+def _shuffles_limit(facts: KernelResult) -> bool:
+    """Return True if a loop would be faster without its shuffles, including those that convert integers."""
+    work_of = isa(facts.kernel.isa).work_of
+    shuffles = [i for i, instruction in enumerate(facts.kernel.instructions) if work_of(instruction) == "shuffles"]
+    return bool(shuffles) and bound_without(facts, shuffles) <= WORTH * facts.cycles
 
 
 def _fills_vectors(facts: KernelResult, context: HintContext) -> bool:

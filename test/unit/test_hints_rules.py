@@ -439,6 +439,15 @@ def test_instruction_set() -> None:
     assert "instruction-set" not in hints(SSE, "-O3", end=by_two["end"])
     assert "instruction-set" not in hints(f"{SSE}\nmulss %xmm3, %xmm4", "-O3", **by_two)
 
+    # wider shuffles take other ports, or are more
+    assert hints(SSE, "-O3", **by_two)["instruction-set"].gain == 2
+    bytes_added = (
+        "movdqu (%rdi,%rax), %xmm0\nmovdqa %xmm0, %xmm1\npunpcklbw %xmm7, %xmm0\npunpckhbw %xmm7, %xmm1\n"
+        "paddw %xmm6, %xmm0\npaddw %xmm6, %xmm1\npackuswb %xmm1, %xmm0\nmovups %xmm0, (%rsi,%rax)"
+    )
+    by_16: dict[str, Any] = {"end": END.replace("incq", "addq $16,"), "start": "f:\nandq $-16, %rdx\nxorl %eax, %eax\n"}
+    assert hints(bytes_added, "-O3", **by_16)["instruction-set"].gain is None
+
 
 WIDE = "vmovupd (%rdi,%rax,8), %ymm0\nvfmadd213pd (%rsi,%rax,8), %ymm1, %ymm0\nvmovupd %ymm0, (%rcx,%rax,8)"
 
