@@ -767,10 +767,6 @@ def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
     return causes
 
 
-_CALL = re.compile(r"^contains |[,:] .*$")
-"""The parts of a note on a call that do not describe the call."""
-
-
 def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
     """Return the cause that an iteration does more for another reason than wider vectors."""
     times = fast.scale / slow.scale if slow.scale else 1.0
@@ -819,7 +815,7 @@ def _counts(
 
 def _calls(fast: Sight, slow: Sight) -> list[Found]:
     """Return a cause for each call that only one kernel has."""
-    ours, theirs = (dict.fromkeys(_CALL.sub("", note) for note in calls(s.kernel)) for s in (fast, slow))
+    ours, theirs = (dict.fromkeys(calls(sight.kernel)) for sight in (fast, slow))
     causes = [Found(kind="calls", more=f"with {call}", fewer=f"without {call}") for call in theirs if call not in ours]
     causes += [Found(kind="calls", more=f"without {call}", fewer=f"with {call}") for call in ours if call not in theirs]
     return sorted(causes, key=lambda each: min(each.more, each.fewer))

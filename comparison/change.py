@@ -221,7 +221,7 @@ def _not_counted(kernel: t.KernelReport) -> list[str]:
         return []
     return sorted(
         {
-            *(note.partition(";")[0] for note in calls(kernel)),
+            *calls(kernel),
             *(unknown.form for unknown in kernel.unknown_instructions),
             *(refused.text for refused in kernel.refused),
             *(note for note in kernel.notes if note == UNKNOWN),

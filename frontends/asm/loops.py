@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Protocol
@@ -613,9 +614,18 @@ def source_of(
     return min(count, key=lambda location: (-count[location], location)) if count else None
 
 
+_CALL_NOTE = re.compile(r"contains (an? .+), whose time is not counted")
+
+
 def call_notes(callees: Iterable[str]) -> list[str]:
-    """Return the notes on calls on a path to functions of these names, "" for indirect calls."""
+    """Return the notes on calls on a path to functions of these names, "" for indirect calls; see `noted_call`."""
     return [
         f"contains {f'a call to {name}' if name else 'an indirect call'}, whose time is not counted"
         for name in dict.fromkeys(callees)
     ]
+
+
+def noted_call(note: str) -> str:
+    """Return the call that a note of `call_notes` is about, such as "a call to exp"; "" for other notes."""
+    match = _CALL_NOTE.fullmatch(note)
+    return match[1] if match else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incc.frontends.asm.loops import noted_call
 from incc.report import types as t
 
 NOTHING = 0.01
@@ -82,5 +83,5 @@ def places(kernel: t.KernelReport) -> list[float]:
 
 
 def calls(kernel: t.KernelReport) -> list[str]:
-    """Return the notes on called functions, whose time the prediction excludes."""
-    return [note for note in kernel.notes if "call" in note and note.endswith("not counted")]
+    """Return the calls whose time the prediction excludes, such as "a call to exp"."""
+    return [call for note in kernel.notes if (call := noted_call(note))]

@@ -215,7 +215,7 @@ def test_iterations_that_do_more() -> None:
 
 def test_what_cannot_be_compared_passes() -> None:
     """The baseline calls a function of unknown time, so the comparison of the two loops has no result."""
-    call = "contains a call to exp; its time is not counted"
+    call = "contains a call to exp, whose time is not counted"
     a = side("a", make_kernel("f/loop1", cycles=4.0, texts=("call exp", "jne .L3"), notes=[call], at_least=True))
     b = side("b", make_kernel("f/loop1", cycles=9.0))
     found = compared(a, b, fail_if="cycles > +5% or cycles_per_element > +5% or bound > +5%")

@@ -13,6 +13,7 @@ from msgspec.structs import force_setattr, replace
 from incc.comparison.change import change, figures
 from incc.comparison.match import Match
 from incc.comparison.side import SideKernel, in_memory
+from incc.frontends.asm.loops import call_notes
 from properties import examples
 
 MATCH = Match(a=0, b=0, by="identity", confidence=1.0)
@@ -203,6 +204,16 @@ def test_a_call_that_came() -> None:
     assert found.outcome == "unknown"
     assert "with a call to exp" in texts(found)
     assert "excluding called functions; it is unknown which is faster, since the uncounted work differs" in found.text
+
+
+def test_calls_of_overloaded_functions_are_told_apart() -> None:
+    a, b = (
+        make_entry(cycles=cycles, texts=(f"call {n}",), notes=call_notes([f"foo(int, {argument})"]), at_least=True)
+        for n, (cycles, argument) in enumerate([(9.0, "double"), (4.0, "long")])
+    )
+    found = became(a, b)
+    assert found.outcome == "unknown"
+    assert {"with a call to foo(int, long)", "without a call to foo(int, double)"} <= {*texts(found)}
 
 
 def test_a_loop_in_two() -> None:
