@@ -302,8 +302,11 @@ class Isa:
     """
     vector_forms: Mapping[int, Mapping[str, str]] = {}
     """By the bits of vectors: forms that stand for a "load", a "store", an addition ("add"), a multiplication
-    ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles, and an operation on integers
-    ("integer"). 0 bits are scalable vectors, for the bits that are not listed."""
+    ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles, a conversion of integers to
+    doubles ("convert"), and an operation on integers ("integer"). 0 bits are scalable vectors, for the bits that are
+    not listed."""
+    integer_divisions: Mapping[str, tuple[int, bool]] = {}
+    """By mnemonic: the operand by which a division of general-purpose registers divides, and True if it is signed."""
 
     # --- compilers ---
 

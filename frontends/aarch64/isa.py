@@ -104,6 +104,7 @@ class _AArch64(Isa):
     passed_over: Mapping[int, int] = dict.fromkeys((256, 512, 1024, 2048), 128)
     lacking_options = frozenset(("-fveclib=libmvec",))  # clang has the names of x86's functions only
     widest_vector = (("fadd/z.d,z.d,z.d", 0), ("fadd/v.2d,v.2d,v.2d", 128))
+    integer_divisions: Mapping[str, tuple[int, bool]] = {"udiv": (2, False), "sdiv": (2, True)}
     vector_forms: Mapping[int, Mapping[str, str]] = {
         128: {
             "load": "ldr/q,[x]",
@@ -112,6 +113,7 @@ class _AArch64(Isa):
             "integer": "add/v.4s,v.4s,v.4s",
             "multiply": "fmul/v.2d,v.2d,v.2d",
             "divide": "fdiv/v.2d,v.2d,v.2d",
+            "convert": "scvtf/v.2d,v.2d",
             "root": "fsqrt/v.2d,v.2d",
         },
         0: {
@@ -121,6 +123,7 @@ class _AArch64(Isa):
             "integer": "add/z.s,z.s,z.s",
             "multiply": "fmul/z.d,z.d,z.d",
             "divide": "fdiv/z.d,p/m,z.d,z.d",
+            "convert": "scvtf/z.d,p/m,z.d",
             "root": "fsqrt/z.d,p/m,z.d",
             "gather": "ld1d/{z.d*1},p/z,[x,z.d,lsl#]",
         },

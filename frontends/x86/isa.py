@@ -159,6 +159,7 @@ class _X86(Isa):
     wide_vectors = "wide-vectors"
     passed_over: Mapping[int, int] = {512: 256}
     advice_measured = True
+    integer_divisions: Mapping[str, tuple[int, bool]] = {"div": (0, False), "idiv": (0, True)}
     vector_forms: Mapping[int, Mapping[str, str]] = {
         512: {
             "load": "EVEX_VMOVUPD_ZMM_K1Z_ZMMM512/m",
@@ -167,6 +168,7 @@ class _X86(Isa):
             "integer": "EVEX_VPADDD_ZMM_K1Z_ZMM_ZMMM512B32/r",
             "multiply": "EVEX_VMULPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r",
             "divide": "EVEX_VDIVPD_ZMM_K1Z_ZMM_ZMMM512B64_ER/r",
+            "convert": "EVEX_VCVTDQ2PD_ZMM_K1Z_YMMM256B32_ER/r",
             "root": "EVEX_VSQRTPD_ZMM_K1Z_ZMMM512B64_ER/r",
             "gather": "EVEX_VGATHERDPD_ZMM_K1_VM32Y/m",
         },
@@ -177,6 +179,7 @@ class _X86(Isa):
             "integer": "VEX_VPADDD_YMM_YMM_YMMM256/r",
             "multiply": "VEX_VMULPD_YMM_YMM_YMMM256/r",
             "divide": "VEX_VDIVPD_YMM_YMM_YMMM256/r",
+            "convert": "VEX_VCVTDQ2PD_YMM_XMMM128/r",
             "root": "VEX_VSQRTPD_YMM_YMMM256/r",
             "gather": "VEX_VGATHERDPD_YMM_VM32X_YMM/m",
         },
@@ -187,6 +190,7 @@ class _X86(Isa):
             "integer": "PADDD_XMM_XMMM128/r",
             "multiply": "MULPD_XMM_XMMM128/r",
             "divide": "DIVPD_XMM_XMMM128/r",
+            "convert": "CVTDQ2PD_XMM_XMMM64/r",
             "root": "SQRTPD_XMM_XMMM128/r",
         },
     }

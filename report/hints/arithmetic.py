@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from incc.core.figures import operations as operations_of
 from incc.core.ranges import rare_calls
+from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE, BoundKernel
+from incc.models.throughput import of_mix
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
@@ -45,8 +47,8 @@ if TYPE_CHECKING:
 
 
 def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Advise to multiply by the reciprocal if the divider limits the loop and a divisor does not change."""
-    if "divider" not in facts.limits or not facts.kernel.is_loop:
+    """Advise to multiply by the reciprocal if divisions limit the loop and a divisor does not change."""
+    if not _may_limit(facts):
         return None
     written = written_roots(facts.kernel)
     divisions = []
@@ -57,7 +59,7 @@ def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | Non
         roots = [a.register.root for a in instruction.registers if a.operand == divisor and a.read and not a.address]
         if instruction.operands[divisor : divisor + 1] == "r" and roots and roots[0] not in written:
             divisions.append(i)
-    if not divisions:
+    if not divisions or not _limit(facts, divisions):
         return None
     where = wording.places(facts.kernel, divisions)
     advice = advise("reciprocal", context.build)
@@ -74,25 +76,43 @@ def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | Non
     )
 
 
+def _may_limit(facts: KernelResult) -> bool:
+    """Return True if the limit of a loop may be divisions."""
+    return facts.kernel.is_loop and not {"divider", "port"}.isdisjoint(facts.limits)
+
+
+def _limit(facts: KernelResult, divisions: Sequence[int]) -> bool:
+    """Return True if the unit that does these divisions limits the loop.
+
+    Models without a figure for the divider count the cycles of a division on its port.
+    """
+    unit = "divider" if any((form := facts.forms[i]) and form.divider for i in divisions) else "port"
+    return unit in facts.limits
+
+
 def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to divide as doubles if integer divisions by an invariant limit the loop.
 
     Divisions of 32-bit integers are exact as divisions of doubles, which are faster and which compilers vectorise.
     """
     kernel = facts.kernel
-    if "divider" not in facts.limits or not kernel.is_loop:
+    if not _may_limit(facts):
         return None
+    of_isa = isa(kernel.isa).integer_divisions
     written = written_roots(kernel)
     divisions = []
     bits = 0
-    for i in operations(kernel, "integer-division"):
-        divisors = [a.register for a in kernel.instructions[i].registers if a.operand == 0 and a.read and not a.address]
-        if kernel.instructions[i].operands[:1] == "r" and divisors and divisors[0].root not in written:
+    for i, instruction in enumerate(kernel.instructions):
+        if instruction.mnemonic not in of_isa:
+            continue
+        operand, _ = of_isa[instruction.mnemonic]
+        divisors = [a.register for a in instruction.registers if a.operand == operand and a.read and not a.address]
+        if instruction.operands[operand] == "r" and divisors[0].kind == "general" and divisors[0].root not in written:
             divisions.append(i)
             bits = max(bits, divisors[0].width)
-    if not divisions or bits < 32 or bound_without(facts, divisions) > WORTH * facts.cycles:
+    if bits < 32 or not _limit(facts, divisions) or bound_without(facts, divisions) > WORTH * facts.cycles:
         return None
-    signed = all(kernel.instructions[i].mnemonic.lower().startswith("idiv") for i in divisions)
+    signed = all(of_isa[kernel.instructions[i].mnemonic][1] for i in divisions)
     kind = "int" if signed else "unsigned"
     change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
     if bits > 32:
@@ -109,12 +129,13 @@ def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None
 
 
 def _gain_of_doubles(facts: KernelResult, context: HintContext, divisions: int) -> Fraction | None:
-    """Return the gain of divisions of doubles in vectors; None if the core has none."""
+    """Return the gain of divisions of doubles in vectors, with conversions there and back; None if it is unknown."""
     bits = vector_bits(facts.model, context.build)
-    form = facts.model.lookup(vector_forms(facts.model, bits).get("divide", ""), frozenset())
-    if form is None or not form.divider:
-        return None
-    return facts.cycles * bits / (64 * form.divider * divisions)
+    names = vector_forms(facts.model, bits)
+    forms = [facts.model.lookup(names.get(kind, ""), frozenset()) for kind in ("divide", "convert", "convert")]
+    mix = [(form, divisions) for form in forms if form is not None]
+    cycles = of_mix(facts.model, mix) if len(mix) == len(forms) else 0
+    return facts.cycles * bits / (64 * cycles) if cycles else None
 
 
 def conversions(facts: KernelResult, context: HintContext) -> t.Hint | None:

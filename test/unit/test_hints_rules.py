@@ -157,6 +157,32 @@ def test_integer_division() -> None:
     assert found("%r10d") is None
 
 
+@pytest.mark.parametrize(("name", "kind"), [("sdiv", "int"), ("udiv", "unsigned")])
+def test_integer_division_on_arm(name: str, kind: str) -> None:
+    def found(width: str, divisor: str = "4", core: str = "neoverse-v1") -> t.Hint | None:
+        body = f"ldr {width}2, [x0]\n{name} {width}2, {width}2, {width}{divisor}\nstr {width}2, [x0], #8"
+        end = "add x5, x5, x6\ncmp x0, x3\nb.ne .L1"
+        return hints(body, "-O3", compiler="gcc 12.2.0", mcpu=core, end=end).get("integer-division")
+
+    narrow, wide = found("w"), found("x")
+    assert narrow is not None
+    assert wide is not None
+    assert (narrow.evidence, wide.evidence["bits"]) == ({"instructions": [1], "bits": 32}, 64)
+    assert f"Divide as doubles, ({kind})((double)a / d)" in narrow.text
+    assert "If the values fit into 32 bits" in wide.text
+    # A vector of two divisions of doubles takes longer than two of integers.
+    assert found("w", core="cortex-a72") is None
+    # a divisor that changes
+    assert found("w", "5") is None
+
+
+def test_divisor_that_does_not_change_on_arm() -> None:
+    body = "ldr d0, [x0]\nfdiv d0, d0, {}\nstr d0, [x0], #8"
+    end = "fadd d2, d2, d3\ncmp x0, x3\nb.ne .L1"
+    of = {d: hints(body.format(d), "-O3", mcpu="neoverse-n1", end=end).get("invariant-divisor") for d in ("d1", "d2")}
+    assert (of["d1"] is not None, of["d2"]) == (True, None)
+
+
 def test_conversions() -> None:
     there = "vcvtss2sd (%rdi,%rax,4), %xmm7, %xmm1\nvmulsd %xmm2, %xmm1, %xmm1"
     back = "vcvtsd2ss %xmm1, %xmm7, %xmm1\nvmovss %xmm1, (%rsi,%rax,4)"
