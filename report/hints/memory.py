@@ -90,15 +90,16 @@ def strided(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to rearrange data if neighbours in memory, such as members of structures, are not used together.
 
     They have to be sorted within vectors, or gathered at regular distances. Evidence is streams that advance at
-    different rates, or elements that are loaded and not used; shuffles for conversions and for gathers of loaded
-    indices do not count.
+    different rates, or elements that are loaded and not used; shuffles for conversions do not count, nor gathers of
+    indices that are loaded, or shifted and masked, which may be the same for neighbours.
     """
     kernel = facts.kernel
     shuffles, gathers = operations(kernel, "shuffle"), operations(kernel, "gather")
     others = operations(kernel, "widen", "narrow", "from-integer", "to-integer")
     if not (shuffles or gathers) or others or waits_for_results(facts) or not kernel.is_loop:
         return None
-    if _by_loaded_indices(facts, gathers):
+    sources = {n for i in gathers for n in _index_sources(facts, i)}
+    if _by_loaded_indices(facts, gathers) or not all(_is_linear(kernel, n) for n in sources):
         return None
     loads = [load for i in gathers for load in _loads(facts, i)[:1]]
     least = bound_without(facts, {*shuffles, *gathers}, loads)
@@ -108,12 +109,14 @@ def strided(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if not why:
         return None
     rearranging = sorted({*shuffles, *gathers})
+    do, does = "rearrange elements within vectors", "rearranges elements within vectors"
+    if gathers:
+        do, does = "collect elements one by one or rearrange them", "collects elements one by one"
     change = "keep values that are used together in arrays of their own (a structure of arrays)"
     return hint(
         "strided",
         f"{wording.counted(len(rearranging), 'instruction')} ({wording.places(kernel, rearranging)}) only "
-        f"{'collect elements one by one or rearrange them' if gathers else 'rearrange elements within vectors'}, "
-        f"because {why}",
+        f"{does if len(rearranging) == 1 else do}, because {why}",
         {"instructions": rearranging, "bound_without": float(least)},
         None,
         change,
@@ -129,23 +132,43 @@ def _loads(facts: KernelResult, i: int) -> list[tuple[int, int]]:
 
 
 def _by_loaded_indices(facts: KernelResult, gathers: Sequence[int]) -> list[int]:
-    """Return the gathers whose indices the loop loads; those of others lie at regular distances."""
-    kernel, names, edges = facts.kernel, facts.bound.location_names, facts.analysis.edges
+    """Return the gathers whose indices the loop loads; it computes those of others."""
+    kernel = facts.kernel
     moving = written_roots(kernel)
     loading = {
         i
         for i, instruction in enumerate(kernel.instructions)
         if any(access.load and not is_fixed(access, moving) for access in instruction.memory)
     }
-    chosen = []
-    for i in gathers:
-        indices = {access.index.root for access in kernel.instructions[i].memory if access.index is not None}
-        sources = {e.producer for e in edges if e.consumer == i and e.location >= 0 and names[e.location] in indices}
-        while more := {e.producer for e in edges if e.consumer in sources and e.location >= 0} - sources:
-            sources |= more
-        if sources & loading:
-            chosen.append(i)
-    return chosen
+    return [i for i in gathers if _index_sources(facts, i) & loading]
+
+
+def _index_sources(facts: KernelResult, i: int) -> set[int]:
+    """Return the instructions that compute the indices of a gather."""
+    names, edges = facts.bound.location_names, facts.analysis.edges
+    indices = {access.index.root for access in facts.kernel.instructions[i].memory if access.index is not None}
+    sources = {e.producer for e in edges if e.consumer == i and e.location >= 0 and names[e.location] in indices}
+    while more := {e.producer for e in edges if e.consumer in sources and e.location >= 0} - sources:
+        sources |= more
+    return sources
+
+
+_LINEAR_KINDS = frozenset(("add", "sub", "mul", "fma", "sl", "sll", "convert"))
+_LINEAR_WORK = frozenset(
+    (
+        *("integer additions", "vector additions", "integer multiplications", "address computations"),
+        *("shuffles", "moves", "moves between register files"),
+    )
+)
+
+
+def _is_linear(kernel: KernelCode, i: int) -> bool:
+    """Return True if an instruction keeps different numbers different, as sums and multiples are; masks count too."""
+    instruction, of = kernel.instructions[i], isa(kernel.isa)
+    if all(access.register.kind == "mask" for access in instruction.registers if access.write):
+        return True
+    operation = of.operation(instruction.mnemonic, instruction.text)
+    return operation.kind in _LINEAR_KINDS if operation else of.work_of(instruction) in _LINEAR_WORK
 
 
 def _reason_for_shuffles(kernel: KernelCode) -> str:

@@ -569,7 +569,13 @@ def test_gather() -> None:
     )
     assert "gather" not in hints(regular, "-O3")
     assert hints(regular, "-O3")["strided"].evidence["instructions"] == [3]
+    assert hints(regular, "-O3")["strided"].text.startswith("1 instruction (asm 5) only collects elements one by one, ")
     assert "strided" not in hints(body, "-O3")
+    # neighbours may have the same index
+    for step in ("vpsrad $3, %xmm5, %xmm1", "vpand %xmm4, %xmm5, %xmm1", "vpminsd %xmm4, %xmm5, %xmm1"):
+        assert "strided" not in hints(f"vpaddd %xmm2, %xmm5, %xmm5\n{step}\n{regular}", "-O3"), step
+    for step in ("vpslld $3, %xmm5, %xmm1", "vpmulld %xmm4, %xmm5, %xmm1", "vpmovzxdq %xmm5, %xmm1"):
+        assert "strided" in hints(f"vpaddd %xmm2, %xmm5, %xmm5\n{step}\n{regular}", "-O3"), step
 
 
 def test_nothing_else_is_said_without_optimisation() -> None:
