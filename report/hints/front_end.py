@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incc.core.dataflow import COUNTED, dataflow
 from incc.report import types as t
 from incc.report import wording
 from incc.report.hints.advice import advise
@@ -58,7 +59,10 @@ max-unroll-times)."""
 
 
 def loop_overhead(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Advise to unroll if the front end limits a small loop with much counting and branching."""
+    """Advise to unroll if the front end limits a small loop with much counting and branching.
+
+    gcc unrolls only loops whose iterations are known at their start.
+    """
     kernel, bound, bounds = facts.kernel, facts.bound, facts.bounds
     advice = advise("unroll", context.build)
     if advice is None or not kernel.is_loop or "front_end" not in facts.limits or facts.unknown:
@@ -66,6 +70,8 @@ def loop_overhead(facts: KernelResult, context: HintContext) -> t.Hint | None:
     copies = min(_MOST_COPIES, _MOST_UNROLLED // len(kernel.instructions))
     copies = 1 << copies.bit_length() - 1 if copies else 0  # gcc takes powers of two
     if copies < 2 or calls(kernel) or inner_branches(kernel):
+        return None
+    if dataflow(kernel).conditions.get(len(kernel.instructions) - 1) != COUNTED:
         return None
     overhead = counting(kernel)
     saved = sum(bound.issue_slots[i] for i in overhead)

@@ -527,6 +527,8 @@ def test_loop_overhead() -> None:
     assert "loop-overhead" not in hints(SMALL, "-O2", "-funroll-loops", mcpu=core)
     assert "loop-overhead" not in hints(SMALL, "-O2", compiler=CLANG, mcpu=core)
     assert "loop-overhead" not in hints(SMALL, "-O2", compiler="", mcpu=core)
+    # the data end the loop
+    assert "loop-overhead" not in hints(SMALL, "-O2", mcpu=core, end="incq %rax\ntestq %rcx, %rcx\njne .L1")
     # the ports take as long, or a chain does
     assert "loop-overhead" not in hints(SMALL, "-O2", mcpu="icelake-server")
     assert "loop-overhead" not in hints(f"{SMALL}\nimulq %rbx, %rbx", "-O2", mcpu=core)
