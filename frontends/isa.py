@@ -373,6 +373,10 @@ class Isa:
 
     # --- instructions ---
 
+    def register_counts(self, instructions: Sequence[Instruction]) -> Mapping[str, int]:
+        """Return the numbers of "general" and of "vector" registers that the compiler of this code could use."""
+        raise NotImplementedError
+
     def caller(self, values: Mapping[str, int]) -> tuple[Instruction, ...]:
         """Return a call of a function: instructions that set those registers, by their roots, that may be arguments.
 

@@ -245,6 +245,9 @@ class _AArch64(Isa):
 
         return container_spans(container, spans, A64Disassembler())
 
+    def register_counts(self, instructions: Sequence[Instruction]) -> Mapping[str, int]:
+        return {"general": 31, "vector": 32}
+
     def no_operation(self, instruction: Instruction) -> tuple[Instruction, ...]:
         from incc.frontends.aarch64.rewriting import no_operation
 

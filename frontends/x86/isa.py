@@ -303,6 +303,13 @@ class _X86(Isa):
 
         return peak_forms(operation, element, width)
 
+    def register_counts(self, instructions: Sequence[Instruction]) -> Mapping[str, int]:
+        used = [access.register for instruction in instructions for access in instruction.registers]
+        vectors = [register for register in used if register.kind == "vector"]
+        # Only AVX-512 has more, and code that uses neither these nor its widest vectors may not be allowed to use it.
+        wide = any(vector.width == 512 or int(vector.root.removeprefix("zmm")) >= 16 for vector in vectors)
+        return {"general": 16, "vector": 32 if wide else 16}
+
     def advice_class(self, mnemonic: str, text: str = "") -> str:
         from incc.frontends.x86.classify import operation_of
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from incc.core import figures
 from incc.core.dataflow import INVARIANT, Access, dataflow
+from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.report import types as t
 from incc.report import wording
@@ -20,8 +21,9 @@ from incc.report.verdict import chain_instructions
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
 
-_MOST_REGISTERS = 14
-"""The registers in use from which on a compiler may reload values because it has run out of registers."""
+_OTHER_REGISTERS = 2
+"""Registers that a loop may not use although it needs more: they hold values of the code around it, such as the stack
+pointer and the counter of an outer loop."""
 
 
 def invariant_access(facts: KernelResult, context: HintContext) -> t.Hint | None:
@@ -191,11 +193,13 @@ def _is_variable(symbol: str) -> bool:
 
 
 def _lacks_registers(kernel: KernelCode) -> bool:
+    """Return True if the compiler may have run out of registers, and so loads values again."""
     used: dict[str, set[str]] = {}
     for instruction in kernel.instructions:
         for access in instruction.registers:
             used.setdefault(access.register.kind, set()).add(access.register.root)
-    return any(len(used.get(kind, ())) >= _MOST_REGISTERS for kind in ("general", "vector"))
+    counts = isa(kernel.isa).register_counts(kernel.instructions)
+    return any(len(used.get(kind, ())) >= count - _OTHER_REGISTERS for kind, count in counts.items())
 
 
 def _hoisted(kernel: KernelCode, loads: list[int]) -> tuple[set[int], set[int]]:

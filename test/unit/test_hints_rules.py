@@ -270,6 +270,28 @@ def test_value_that_has_to_be_loaded(body: str) -> None:
     assert "invariant-access" not in hints(body, "-O3", end="incq %rax\ncmpq %rcx, %rax\njne .L1")
 
 
+@pytest.mark.parametrize(
+    ("more", "advised"),
+    [
+        (["vmovaps %xmm{0}, %xmm1"] * 12, False),
+        (["vmovaps %xmm{0}, %xmm1"] * 11, True),
+        (["vmovaps %zmm{0}, %zmm1"] * 13, True),
+        (["vmovaps %zmm{0}, %zmm1"] * 29, False),
+    ],
+)
+def test_compilers_may_have_run_out_of_registers(more: list[str], advised: bool) -> None:
+    body = "\n".join([*(text.format(n + 2) for n, text in enumerate(more)), SCALED])
+    assert ("invariant-access" in hints(body, "-O3", end="incq %rax\ncmpq %rcx, %rax\njne .L1")) == advised
+
+
+@pytest.mark.parametrize(("registers", "advised"), [(20, True), (24, False)])
+def test_arm_has_more_registers(registers: int, advised: bool) -> None:
+    others = [f"eor x{n}, x{n}, x0" for n in range(6, 6 + registers)]
+    body = "\n".join([*others, "ldr d0, [x0]", "ldr d1, [x1]", "fmul d0, d0, d1", "str d0, [x2], #8"])
+    found = hints(body, "-O3", mcpu="neoverse-n1", end="add x0, x0, #8\ncmp x0, x3\nb.ne .L1")
+    assert ("invariant-access" in found) == advised
+
+
 def test_more_arrays_than_gcc_compares() -> None:
     body = (
         "vmovsd (%rdi,%rax,8), %xmm0\nvmovsd (%rsi,%rax,8), %xmm1\nvaddsd %xmm0, %xmm1, %xmm2\n"
