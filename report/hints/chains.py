@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from incc.core import Chain, PathStep
 from incc.core.prediction import CLOSE
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Instruction
+from incc.frontends.kernel import Instruction, MemoryAccess
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
@@ -254,9 +254,10 @@ def recurrence(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Report a limiting chain that only another algorithm breaks.
 
     No compiler may change, or changes, the order of such operations: floating-point numbers that are both added to and
-    multiplied, or whose running sums are stored; a load from the address that the last one loaded; integers that are
-    looked up in tables, or multiplied or shifted and then processed further. A possible reduction, perhaps under a
-    condition, does not count, so chains with any other operation are ignored.
+    multiplied, or whose running sums are stored; a load from the address that the last one loaded, or at an index
+    computed from its value; integers that are looked up in tables, or multiplied or shifted and then processed
+    further. A possible reduction, perhaps under a condition, does not count, so chains with any other operation are
+    ignored.
     """
     chains = _chains_alike(facts, CLOSE)
     kinds = {_recurrence_kind(chain, facts) for chain in chains}
@@ -267,7 +268,10 @@ def recurrence(facts: KernelResult, context: HintContext) -> t.Hint | None:
     members = sorted({i for chain in chains for i in chain_instructions(chain)})
     first = facts.analysis.chains[0]
     why, change = _RECURRENCES[kind]
-    why = why.format(where=wording.places(facts.kernel, members), latency=wording.cycles(first.cycles_per_iteration))
+    loads = sum(step.location >= 0 and _addresses(step, facts) != [] for step in first.steps)
+    why = why.format(
+        where=wording.places(facts.kernel, members), latency=wording.cycles(Fraction(first.latency, loads or 1))
+    )
     evidence = {"instructions": members, "kind": kind, "latency": first.latency}
     text = f"{why}, and no compiler flag changes that"
     return hint("recurrence", text, evidence, None, change)
@@ -288,9 +292,14 @@ _RECURRENCES = {
         "interleave independent work (several polynomials, rows or filters) or use another algorithm",
     ),
     "pointer": (
-        "each iteration loads the address that the next one needs ({where}), {latency} from the L1 cache and more from "
-        "elsewhere",
+        "each load needs the address that the previous one loaded ({where}), {latency} from the L1 cache and more "
+        "from elsewhere",
         "follow several lists at once or keep the elements in an array",
+    ),
+    "lookup": (
+        "each load needs an index computed from the value of the previous one ({where}), {latency} from the L1 cache "
+        "and more from elsewhere",
+        "interleave independent work (several streams) or use another algorithm",
     ),
     "integer": (
         "each iteration needs the result of the previous one ({where})",
@@ -325,8 +334,10 @@ def _recurrence_kind(chain: Chain, facts: KernelResult) -> str | None:
 
 def _integer_kind(steps: Sequence[PathStep], works: AbstractSet[str], facts: KernelResult) -> str | None:
     """Return the kind of a recurrence of integer work in a fixed order; None if it may be a sum."""
-    if any(_feeds_address(step, facts) for step in steps):
-        return "pointer" if works <= {"address computations"} else "integer"
+    if any(_addresses(step, facts) for step in steps):
+        if not works <= {"address computations"}:
+            return "integer"
+        return "pointer" if all(_keeps_pointer(step, facts) for step in steps) else "lookup"
     scaled = works & {"integer multiplications", "shifts"}
     return "integer" if scaled and works - scaled else None
 
@@ -347,15 +358,34 @@ def _is_stored(members: Sequence[int], facts: KernelResult) -> bool:
     return bool(stores) and not stores & set(stored_in_place(facts.kernel))
 
 
-def _feeds_address(step: PathStep, facts: KernelResult) -> bool:
-    """Return True if a step's value is (part of) the address that its consumer loads from."""
+def _addresses(step: PathStep, facts: KernelResult) -> list[MemoryAccess]:
+    """Return the loads of a step's consumer whose addresses the step's value is, or is part of."""
     root = facts.bound.location_names[step.location]
     consumer = facts.kernel.instructions[step.consumer]
-    return any(
-        root in {register.root for register in (access.base, access.index) if register is not None}
+    return [
+        access
         for access in consumer.memory
-        if access.load
-    )
+        if access.load and root in {register.root for register in (access.base, access.index) if register is not None}
+    ]
+
+
+def _keeps_pointer(step: PathStep, facts: KernelResult) -> bool:
+    """Return True if a step's value is a pointer if its result is: loaded from, copied, or displaced by a constant.
+
+    As part of an address it is the base. One of two registers that are added unscaled may be either.
+    """
+    consumer = facts.kernel.instructions[step.consumer]
+    if accesses := _addresses(step, facts):
+        root = facts.bound.location_names[step.location]
+        return all(
+            access.base is not None
+            and access.base.root == root
+            and not access.symbol
+            and (access.index is None or access.scale > 1)
+            for access in accesses
+        )
+    affine = consumer.affine
+    return affine is None or [times for _, times in affine.terms] == [1]
 
 
 def _chains_alike(facts: KernelResult, reached: float = 1) -> list[Chain]:

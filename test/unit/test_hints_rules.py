@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -623,7 +624,13 @@ FMA_LOOP = "vfmadd213sd (%rdi,%rax,8), %xmm1, %xmm0"
         # a running sum, each value of which is stored
         ("vaddsd (%rdi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rsi,%rax,8)", "arithmetic"),
         ("movq (%rdi), %rdi", "pointer"),
-        ("movslq (%rdi,%r8,4), %r8", "pointer"),
+        ("movq 8(%rdi,%rdx,8), %r8\nleaq 16(%r8), %rdi", "pointer"),  # a node's links
+        # the element of an array or of a table that the last one names
+        ("movslq (%rdi,%r8,4), %r8", "lookup"),
+        ("movzbl (%rdi,%r8), %r8d", "lookup"),
+        ("movzbl (%r8,%rdi), %r8d", "lookup"),
+        ("movzbl table(%r8), %r8d", "lookup"),
+        ("movzbl (%r8), %ecx\nleaq (%rdi,%rcx,4), %r8", "lookup"),
         # a table, as of checksums, and a hash
         ("movzbl %cl, %r8d\nshrl $8, %ecx\nxorl (%rdi,%r8,4), %ecx", "integer"),
         ("movzbl (%rdi,%rax), %r8d\nxorq %r8, %rcx\nimulq %r9, %rcx", "integer"),
@@ -639,6 +646,13 @@ def test_recurrence(body: str, kind: str, compiler: str) -> None:
     assert found["recurrence"].flags == []
     assert "no compiler flag" in found["recurrence"].text
     assert not {"scalar-arithmetic", "sum-chain"} & found.keys()
+
+
+@pytest.mark.parametrize("load", ["movq (%rdi), %rdi", "movslq (%rdi,%r8,4), %r8"])
+def test_latency_of_a_load_in_an_unrolled_chain(load: str) -> None:
+    once = hints(load, "-O3")["recurrence"]
+    again = hints("\n".join([load] * 8), "-O3")["recurrence"]
+    assert re.findall(r"[\d.]+ cycles", again.text) == re.findall(r"[\d.]+ cycles", once.text) != []
 
 
 @pytest.mark.parametrize(
