@@ -46,7 +46,8 @@ from incc.driver.commands.scan.pieces import pieces
 from incc.driver.commands.scan.request import requested_scan, responding
 from incc.driver.commands.scan.table import DatasetRows, Table
 from incc.fleet import messages as m
-from incc.fleet.cluster import ClusterEngine, Program, serve
+from incc.fleet.cluster import ClusterEngine
+from incc.fleet.cluster_worker import WorkerProgram, serve
 from incc.fleet.dataset.columns import ANALYSED, PLACES
 from incc.fleet.dataset.store import Store, hash_of, pack
 from incc.fleet.dataset.writing import About, DatasetWriter
@@ -265,7 +266,7 @@ def engine_of(name: str) -> Engine:
     if name == "-j":
         return LocalEngine(MadeUp(), 2, Limits())
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    return ClusterEngine("local:2", Program(Path(__file__).stem, b"made up", Limits(), os.getcwd()), print)
+    return ClusterEngine("local:2", WorkerProgram(Path(__file__).stem, b"made up", Limits(), os.getcwd()), print)
 
 
 def kernels(counts: Sequence[int], engines: Sequence[str], folder: Path) -> None:
@@ -444,7 +445,7 @@ def tasks(file: str, count: int, folder: Path) -> None:
     print(f"{'':24} {'':>8} {'ms/task':>9} {'ms/task':>7} {'ms/task':>7} {'per task':>9} {'per task':>9}")
     rates = []
     with scheduler(folder, 2, 16) as (address, own, others):
-        engine = ClusterEngine(address, Program(Path(__file__).stem, b"sized", Limits(), os.getcwd()), print)
+        engine = ClusterEngine(address, WorkerProgram(Path(__file__).stem, b"sized", Limits(), os.getcwd()), print)
         try:
             for name, request, answer in (("empty", 0, 0), ("as large as real ones", sample.request, sample.answer)):
                 rate = rate_of(engine, count, request, answer, (own, others))

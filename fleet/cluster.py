@@ -1,8 +1,6 @@
 """The engine whose processes are on a Dask cluster (https://distributed.dask.org).
 
-A task of Dask hands a request to a child process of its worker, and waits for the answer. So a request that crashes,
-or takes too much time or memory, costs that process and not the worker with all that it holds. Only bytes cross the
-wire: requests, answers, and files that the workers do not see.
+Its tasks run `cluster_worker`. Only bytes cross the wire: requests, answers, and files that the workers do not see.
 """
 
 from __future__ import annotations
@@ -10,56 +8,34 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import hashlib
 import logging
 import os
 import queue
 import signal
-import subprocess
-import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
-from multiprocessing import Pipe, resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing import resource_tracker
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
-from incc.fleet import messages
-from incc.fleet.engines import ENDED, FATAL, STOPPED, Done, Job, Limits, Respond, answer_all, done_of, too_slow
+from incc.fleet.cluster_worker import WorkerProgram, answer_here, file_contents
+from incc.fleet.engines import Done, Job, done_of
 from incc.fleet.messages import CHANGED, Stamp
 from incc.support.errors import AnalysisError
-from incc.support.signals import tied
-from incc.support.version import __version__
-from incc.support.workers import how_ended
 
 LOCAL = "local"
 """The address that stands for a cluster of processes on this machine, which is started for the scan."""
 
 _OFTEN = 1.0
-"""Seconds between two checks whether a task is still wanted, and of the number of workers."""
+"""Seconds between two checks of the number of workers."""
 
 _TOGETHER = 16
 """The most answers that are fetched together: each has up to a few megabytes."""
 
 _LOST = "the connection to the scheduler is lost"
-
-
-class Program(msgspec.Struct, frozen=True):
-    """The program that the workers' child processes run."""
-
-    module: str
-    """The module to run, which passes the number of a connection on to `serve`."""
-    settings: bytes
-    """The settings for the function that answers requests."""
-    limits: Limits
-    folder: str
-    """The client's working directory, to which names of files are relative."""
-    version: str = __version__
 
 
 class ClusterError(AnalysisError):
@@ -71,7 +47,7 @@ class ClusterEngine:
 
     ships = True
 
-    def __init__(self, address: str, program: Program, note: Callable[[str], None]) -> None:
+    def __init__(self, address: str, program: WorkerProgram, note: Callable[[str], None]) -> None:
         """Connect to a scheduler, or start a cluster.
 
         Args:
@@ -163,7 +139,7 @@ class ClusterEngine:
                 content = file.read()
             with _connected(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Dask recommends `scatter`: what that sent is lost with its worker
-                self._contents[stamp] = self._client.submit(_the_same, content, pure=False)
+                self._contents[stamp] = self._client.submit(file_contents, content, pure=False)
         return self._contents[stamp]
 
     def done(self, seconds: float) -> Iterator[Done]:
@@ -277,126 +253,3 @@ def _without_the_terminal() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-# --- on a worker ------------------------------------------------------------------------------------------------------
-
-_of_thread = threading.local()
-
-
-def answer_here(program: bytes, request: bytes, *contents: bytes) -> bytes:
-    """Answer a request on a worker.
-
-    Args:
-        program: The encoded `Program`.
-        request: The request.
-        contents: The contents of the files that it names, if this machine does not have them.
-
-    Returns:
-        The worker's address, a zero byte, and the response (`engines.ANSWER` …).
-    """
-    from distributed import get_worker
-
-    process: _Process | None = getattr(_of_thread, "process", None)
-    if process is None or process.program != program or not process.runs:
-        if process is not None:
-            process.end()
-        process = _of_thread.process = _Process(program)
-    if contents:
-        request = _with_contents(request, contents, get_worker().local_directory)
-    place: bytes = get_worker().address.encode()
-    return place + b"\0" + process.response(request)
-
-
-def _the_same(content: bytes) -> bytes:
-    """Return the contents of a file: the task that Dask repeats if the worker with its result is lost."""
-    return content
-
-
-def _with_contents(request: bytes, contents: Sequence[bytes], folder: str) -> bytes:
-    """Write the contents of a request's files to a folder, and return the request with these files."""
-    decoded = messages.request(request)
-    files = []
-    for stamp, content in zip(decoded.files, contents, strict=True):
-        path = os.path.join(folder, hashlib.blake2b(content, digest_size=16).hexdigest())
-        if not os.path.exists(path):
-            with open(f"{path}.{threading.get_ident()}", "wb") as file:
-                file.write(content)
-            os.replace(file.name, path)
-        files.append(replace(stamp, here=path))
-    decoded.files = files
-    return messages.encoded(decoded)
-
-
-class _Process:
-    """A child process of this worker, which answers requests."""
-
-    def __init__(self, program: bytes) -> None:
-        self.program = program
-        described = msgspec.msgpack.decode(program, type=Program)
-        self._limits = described.limits
-        here, there = Pipe()
-        words = [sys.executable, "-m", described.module, str(there.fileno())]
-        path, words = tied(sys.executable, words)
-        self._process = subprocess.Popen(words, executable=path, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
-        there.close()
-        self._connection: Connection = here
-        here.send_bytes(program)
-
-    @property
-    def runs(self) -> bool:
-        return self._process.poll() is None
-
-    def response(self, request: bytes) -> bytes:
-        """Return the response to a request. One that takes too long or was cancelled ends the process."""
-        from distributed.worker import thread_state
-
-        begun = time.monotonic()
-        try:
-            self._connection.send_bytes(request)
-            while not self._connection.poll(_OFTEN):
-                if self._limits.seconds and time.monotonic() > begun + self._limits.seconds:
-                    self.end()
-                    return STOPPED + too_slow(self._limits).encode()
-                if not _is_wanted(getattr(thread_state, "key", None)):
-                    self.end()
-                    return ENDED + b"cancelled"
-            response = self._connection.recv_bytes()
-            if response[:1] == ENDED:
-                self.end()
-            return response
-        except (EOFError, OSError):
-            self.end()
-            return ENDED + f"a worker's process {how_ended(self._process.returncode)}".encode()
-
-    def end(self) -> None:
-        self._connection.close()
-        self._process.kill()
-        self._process.wait()
-
-
-def _is_wanted(key: Any) -> bool:
-    """Return False for a task that was cancelled."""
-    from distributed import get_worker
-
-    task = get_worker().state.tasks.get(key)
-    return key is None or (task is not None and task.state == "executing")
-
-
-def serve(connection_number: str, load: Callable[[bytes], Respond]) -> None:
-    """Answer a worker's requests in this process.
-
-    Args:
-        connection_number: the file descriptor of the connection to the worker.
-        load: makes the function that answers requests from the settings of the program.
-    """
-    connection = Connection(int(connection_number))
-    program = msgspec.msgpack.decode(connection.recv_bytes(), type=Program)
-    if program.version != __version__:
-        text = f"a worker has incc {__version__}, but the scan needs {program.version}"
-        connection.recv_bytes()
-        connection.send_bytes(FATAL + text.encode())
-        return
-    with contextlib.suppress(OSError):  # without it, contents of files are sent along
-        os.chdir(program.folder)
-    answer_all(connection, load(program.settings), program.limits.memory)

@@ -45,9 +45,9 @@ if "incc.driver" in " ".join(sys.orig_argv):
     if os.environ.get("BLIND"):
         rows._is_there = lambda stamp: bool(stamp.here)
     if os.environ.get("OTHER_VERSION"):
-        from incc.fleet import cluster
+        from incc.fleet import cluster_worker
 
-        cluster.__version__ = "0.0.1"
+        cluster_worker.__version__ = "0.0.1"
 """
 """A sitecustomize module. HARM, SLOW, BLIND and OTHER_VERSION in the environment do what their names say; CHANGED is
 the name of a file that changes after it was read."""

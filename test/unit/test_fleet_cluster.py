@@ -21,7 +21,8 @@ pytest.importorskip("distributed", reason="no Dask")
 import scan_faults
 from scan_faults import Scans, check_harmful, check_signal, rows_of, wait_for
 
-from incc.fleet.cluster import ClusterEngine, Program
+from incc.fleet.cluster import ClusterEngine
+from incc.fleet.cluster_worker import WorkerProgram
 from incc.fleet.engines import Job, Limits
 
 scans, rows = scan_faults.scans, scan_faults.rows  # fixtures
@@ -195,7 +196,7 @@ def test_workers_elsewhere_get_the_contents_of_files(scans: Scans, rows: list[di
 def test_a_job_near_a_lost_worker_is_cancelled_to_be_tried_elsewhere(scans: Scans, tmp_path: Path) -> None:
     """Dask never starts it if there was no worker when it came."""
     with cluster(scans, tmp_path) as started:
-        engine = ClusterEngine(started.address, Program("none", b"", Limits(), "."), lambda note: None)
+        engine = ClusterEngine(started.address, WorkerProgram("none", b"", Limits(), "."), lambda note: None)
         engine.add(Job(b"", near="tcp://127.0.0.1:1"))
         started.worker()
         while not (ended := [*engine.done(0.1)]):

@@ -146,12 +146,13 @@ def _engine(command: _Command) -> Iterator[Engine]:
     limits = Limits(options.input_seconds, options.input_memory)
     engine: Engine
     if options.cluster:
-        from incc.fleet.cluster import ClusterEngine, Program
+        from incc.fleet.cluster import ClusterEngine
+        from incc.fleet.cluster_worker import WorkerProgram
 
         if _reads_stdin(options):
             raise UsageError("a cluster does not see standard input; name files")
         described = encoded_scan(command.words, command.scan)
-        program = Program("incc.driver.commands.scan.serve", described, limits, os.getcwd())
+        program = WorkerProgram("incc.driver.commands.scan.serve", described, limits, os.getcwd())
         engine = ClusterEngine(options.cluster, program, lambda text: say_scan(f"note: {text}"))
     else:
         # What every process needs is loaded before they are forked off.

@@ -6,7 +6,7 @@ import sys
 
 from incc.driver.commands.scan.request import responder_of
 from incc.driver.messages import collect_seldom
-from incc.fleet.cluster import serve
+from incc.fleet.cluster_worker import serve
 
 if __name__ == "__main__":
     collect_seldom()
