@@ -47,7 +47,10 @@ if TYPE_CHECKING:
 
 
 def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | None:
-    """Advise to multiply by the reciprocal if divisions limit the loop and a divisor does not change."""
+    """Advise to multiply by the reciprocal if divisions limit the loop and a divisor does not change.
+
+    Quotients of integers that become integers again are exact, which products are not.
+    """
     if not _may_limit(facts):
         return None
     written = written_roots(facts.kernel)
@@ -61,6 +64,9 @@ def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | Non
             divisions.append(i)
     if not divisions or not _limit(facts, divisions):
         return None
+    rounded = not _results_of(facts, divisions).isdisjoint(operations(facts.kernel, "to-integer"))
+    if rounded and not _results_of(facts, operations(facts.kernel, "from-integer")).isdisjoint(divisions):
+        return None
     where = wording.places(facts.kernel, divisions)
     advice = advise("reciprocal", context.build)
     change = "multiply by its reciprocal, computed before the loop"
@@ -72,8 +78,18 @@ def invariant_divisor(facts: KernelResult, context: HintContext) -> t.Hint | Non
         {"instructions": divisions},
         advice,
         change,
+        "; quotients that become integers may then differ by one" if rounded else "",
         gain=speedup(facts, simulated_without(facts, divisions)),
     )
+
+
+def _results_of(facts: KernelResult, instructions: Sequence[int]) -> set[int]:
+    """Return the instructions that use results of these in the same iteration, directly or not."""
+    edges = [(e.producer, e.consumer) for e in facts.analysis.edges if e.location >= 0 and not e.distance]
+    results: set[int] = set()
+    while more := {reader for i, reader in edges if i in results or i in instructions} - results:
+        results |= more
+    return results
 
 
 def _may_limit(facts: KernelResult) -> bool:
@@ -93,10 +109,11 @@ def _limit(facts: KernelResult, divisions: Sequence[int]) -> bool:
 def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise to divide as doubles if integer divisions by an invariant limit the loop.
 
-    Divisions of 32-bit integers are exact as divisions of doubles, which are faster and which compilers vectorise.
+    Divisions of 32-bit integers are exact as divisions of doubles, which are faster and which compilers vectorise,
+    unless the compiler may multiply by the reciprocal instead.
     """
     kernel = facts.kernel
-    if not _may_limit(facts):
+    if not _may_limit(facts) or context.build.state.get("reciprocal-math"):
         return None
     of_isa = isa(kernel.isa).integer_divisions
     written = written_roots(kernel)

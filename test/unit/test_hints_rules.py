@@ -140,6 +140,26 @@ def test_reciprocal_by_compiler() -> None:
     assert hints(body, "-O3", compiler=CLANG)["invariant-divisor"].flags == ["-freciprocal-math"]
     given = hints(body, "-O3", "-ffast-math")["invariant-divisor"]
     assert (given.flags, "-f" in given.text) == ([], False)
+    assert "differ by one" not in hints(body, "-O3")["invariant-divisor"].text
+
+
+def test_reciprocal_for_quotients_that_become_integers() -> None:
+    bins = "vmovsd (%rdi,%rax,8), %xmm0\nvdivsd %xmm1, %xmm0, %xmm0\nvcvttsd2si %xmm0, %ecx\nmovl %ecx, (%rsi,%rax,4)"
+    assert "quotients that become integers may then differ by one: " in hints(bins, "-O3")["invariant-divisor"].text
+    # exact quotients of integers
+    for load in ("vcvtsi2sdl (%rdi,%rax,4), %xmm2, %xmm0", "vcvtsi2sdl %r8d, %xmm2, %xmm3\nvmovapd %xmm3, %xmm0"):
+        assert "invariant-divisor" not in hints(bins.replace("vmovsd (%rdi,%rax,8), %xmm0", load), "-O3")
+    # a conversion of something else
+    other = f"vcvtsi2sdl (%rdi,%rax,4), %xmm2, %xmm5\n{bins.replace('%xmm0, %ecx', '%xmm5, %ecx')}"
+    assert "differ" not in hints(other, "-O3")["invariant-divisor"].text
+
+
+def test_integer_division_where_doubles_are_inexact() -> None:
+    body = "movl (%rdi,%rcx,4), %eax\ncltd\nidivl %r8d\nmovl %eax, (%rsi,%rcx,4)"
+    end = "incq %rcx\ncmpq %r9, %rcx\njne .L1"
+    assert "integer-division" in hints(body, "-O3", mcpu="sapphirerapids", end=end)
+    for flag in ("-ffast-math", "-freciprocal-math"):
+        assert "integer-division" not in hints(body, "-O3", flag, mcpu="sapphirerapids", end=end)
 
 
 def test_integer_division() -> None:
