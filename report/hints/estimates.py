@@ -386,7 +386,8 @@ def vector_bits(model: MachineModel, build: CompilerCall) -> int:
     """Return the width in bits of the vectors that the compiler chooses."""
     widest = widest_vector(model)
     if not build.family:
-        return min(256, widest)
+        # As most compilers choose, which avoid 512 bits on x86.
+        return 256 if isa(model.isa).passed_over.get(widest) == 256 else widest
     if build.baseline:
         return 128
     allowed = min(_allowed(build, model), widest)

@@ -246,6 +246,16 @@ def test_integers_that_become_doubles() -> None:
     assert "conversions" not in hints(counter, "-O3", mcpu="skylake")
 
 
+@pytest.mark.parametrize("core", ["a64fx", "neoverse-v1", "neoverse-n1"])
+def test_an_unknown_compiler_uses_the_vectors_of_an_arm_core(core: str) -> None:
+    body = "ldr w2, [x0]\nsdiv w2, w2, w4\nstr w2, [x0], #4"
+    end = "cmp x0, x3\nb.ne .L1"
+    given = hints(body, compiler="", mcpu=core, end=end)["integer-division"]
+    known = hints(body, "-O3", f"-mcpu={core}", mcpu=core, end=end, cpu=core)["integer-division"]
+    assert given.gain == known.gain
+    assert given.gain is not None
+
+
 # --- aliasing ---------------------------------------------------------------------------------------------------------
 
 SCALED = "vmovsd (%rsi,%rax,8), %xmm0\nvmulsd (%rdx), %xmm0, %xmm0\nvmovsd %xmm0, (%rdi,%rax,8)"
