@@ -28,6 +28,7 @@ from incc.frontends.assembling import (
 from incc.frontends.elf import OBJECT, PROGBITS, RELOCATIONS, RELOCATIONS_IN_PLACE, ElfError, read_elf
 from incc.frontends.isa import word_set
 from incc.frontends.kernel import Refused, Relocation
+from incc.frontends.x86.classify import PREFIXES
 from incc.frontends.x86.iced import Narrow
 from incc.support.isolated import isolated
 
@@ -70,12 +71,6 @@ _ASSIGNMENT = re.compile(r"[\w.$@?]+\s*=")
 # Characters of lines that may be something else than a single statement.
 _more = re.compile(r"""[;:#/"={]""").search
 
-# A prefix may be a statement of its own, and belongs to the next one.
-_PREFIXES = word_set(
-    "rep repe repz repne repnz lock data16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss "
-    "rex rex.w rex64 rex.b rex.x rex.r"
-)
-
 ALONE = "{alone} "
 """The mark of a prefix that is an instruction of its own, as it is for LLVM."""
 
@@ -106,7 +101,7 @@ def _pieces(line: str) -> list[str]:
 
 def is_one_statement(text: str) -> bool:
     """Return True if a stripped line is obviously a single instruction, as most lines are."""
-    return not (_more(text) or text[:1] in ("", ".") or text.lower() in _PREFIXES)
+    return not (_more(text) or text[:1] in ("", ".") or text.lower() in PREFIXES)
 
 
 def _split_labels(piece: str) -> tuple[str, str]:
@@ -256,7 +251,7 @@ def _mark_line(
     """
     if carried is None and not _more(line):
         text = " ".join(line.split())
-        if text and text[0] != "." and text.lower() not in _PREFIXES:
+        if text and text[0] != "." and text.lower() not in PREFIXES:
             count = len(statements)
             start, end = f"__incc_{count}_{number}", f"__incc_e{count}"
             statements.append(_Statement(line=number, text=text, start=start, end=end))
@@ -276,7 +271,7 @@ def _mark_line(
         start = carried.label if carried else f"__incc_{len(statements)}_{number}"
         prefix = carried.text if carried else ""
         parts.append(text if carried else f"{start}: {text}")
-        if not alone and text.lower() in _PREFIXES:
+        if not alone and text.lower() in PREFIXES:
             carried = _Carried(start, prefix + text + " ", number)
             continue
         carried = None
@@ -462,7 +457,7 @@ def _reason(statement: str, message: str) -> str:
 
 def mnemonic(text: str) -> str:
     """Return the mnemonic of a statement, without the prefixes before it."""
-    return next((word for word in text.split() if word.lower() not in _PREFIXES), "")
+    return next((word for word in text.split() if word.lower() not in PREFIXES), "")
 
 
 def _blank(marked: list[str], number: int, message: str, statements: list[_Statement]) -> list[tuple[int, str]]:

@@ -17,6 +17,13 @@ class ArithmeticClass(msgspec.Struct, frozen=True, kw_only=True):
     per_element: int
 
 
+PREFIXES = word_set(
+    "rep repe repz repne repnz lock data16 data32 addr16 addr32 bnd notrack xacquire xrelease cs ds es fs gs ss"
+    " rex rex64 rex.w rex.r rex.x rex.b rex.wr rex.wx rex.wb rex.rx rex.rb rex.xb rex.wrx rex.wrb rex.wxb rex.rxb"
+    " rex.wrxb"
+)
+"""Prefixes as assemblers write them before a mnemonic. One that is a statement of its own belongs to the next one."""
+
 _FLOAT_SUFFIXES = {
     "ps": (True, 32),
     "pd": (True, 64),

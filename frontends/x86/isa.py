@@ -39,6 +39,7 @@ from incc.frontends.kernel import (
     Region,
     RegisterAccess,
 )
+from incc.frontends.x86.classify import PREFIXES
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -72,10 +73,6 @@ BRANCHES: dict[str, str] = {
 }
 """The kind of each mnemonic that transfers control, direct or not, in lower case, with and without AT&T's suffixes."""
 
-PREFIXES = word_set(
-    "notrack bnd rep repe repz repne repnz lock data16 data32 addr16 addr32 cs ds es fs gs ss rex64 rex.w"
-    " xacquire xrelease"
-)
 _REGISTERS = word_set("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 eax ebx ecx edx esi edi ebp esp")
 _OPERAND_WORDS = r"(?i)(?:(?:short|near|far|ptr|offset|[dqf]word)\s+)+"
 
@@ -113,7 +110,7 @@ class _X86(Isa):
         line_comments="#/",
         dialects={".intel_syntax": "intel", ".att_syntax": ""},
         line_remarks=("..B", '# mark_description "Intel'),
-        prefixes=word_set("lock rep repz repe repnz repne notrack bnd data16 addr32 cs ds es ss fs gs"),
+        prefixes=PREFIXES,
         suffixes="bwlq",
         padding="nop",
         synonyms={"movabs": "mov", "movabsq": "mov", "sal": "shl", "jz": "je", "jnz": "jne", "jc": "jb", "jnc": "jae"},

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from incc.frontends.asm.expressions import Expression, NotAnExpressionError, evaluate, expression, has_symbols
 from incc.frontends.isa import split_operands
 from incc.frontends.x86.assembler import NARROW_TARGET
+from incc.frontends.x86.classify import PREFIXES
 from incc.frontends.x86.kept import keep
 
 
@@ -45,9 +46,7 @@ _REGISTER = (
     r"(?i)(?:[re]?(?:[abcd]x|[sd]i|[sb]p|ip)|[abcd][lh]|[sd]il|[sb]pl|r\d+[dwb]?|[xyzt]?mm\d+|k[0-7]|st(?:\(\d\))?"
     r"|[cdefgs]s|[cd]r\d+|[er]iz)$"
 )
-_PREFIX = re.compile(
-    r"(?i)(?:rep(?:n?[ez])?|lock|data16|data32|addr32|bnd|notrack|xacquire|xrelease|[cdefgs]s|rex(?:64|\.\w+)?)\s+"
-)
+_PREFIX = re.compile(rf"(?i)(?:{'|'.join(map(re.escape, sorted(PREFIXES)))})\s+")
 _BRACES = r"\{(vex[23]?|evex|disp8|disp32|rex2?)\}\s*"
 _WIDE = (
     r"(?i)(?:sldt|str)q?\s+%?r\w+$|movq?\s+(?:%?[cdefgs]s\s*,\s*%?r(?:\w[xip]|\d+)|"

@@ -12,7 +12,7 @@ import pytest
 import incc.frontends
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.parse import INSTRUCTION, parse
-from incc.frontends.isa import TextForm, detect, isa, names, of_target
+from incc.frontends.isa import TextForm, detect, isa, mnemonic, names, of_target
 from incc.frontends.kernel import Refused
 
 DATA = pathlib.Path(__file__).parent / "data" / "asm"
@@ -177,3 +177,8 @@ def test_neutral_code_knows_no_instruction_set() -> None:
 )  # fmt: skip
 def test_it_would_be_found(line: str) -> None:
     assert any(is_of_an_instruction_set(text) for text in said(ast.parse(line)))
+
+
+@pytest.mark.parametrize("prefix", ["lock", "xacquire lock", "data32", "rex.w", "addr32 cs"])
+def test_a_mnemonic_stands_behind_all_prefixes(prefix: str) -> None:
+    assert mnemonic(f"{prefix} addl $1, (%rdi)") == mnemonic(f"{prefix} addl $1, (%rdi)", "x86") == "addl"
