@@ -735,8 +735,9 @@ class _Beside:
                     for k, c in enumerate(masks):
                         if c & ~b or a & c:
                             continue
-                        if most[i] > most[j] - least[k]:
-                            most[i], changed = max(-1, most[j] - least[k]), most[i] != max(-1, most[j] - least[k])
+                        rest = max(-1, most[j] - least[k])
+                        if most[i] > rest:
+                            most[i], changed = rest, True
                         if least[j] < least[i] + least[k]:
                             least[j], changed = least[i] + least[k], True
                 if least[i] > most[i]:
