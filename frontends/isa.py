@@ -318,6 +318,8 @@ class Isa:
     """By the bits of a core's widest vectors: those of the narrower ones that compilers may prefer."""
     lacking_options: frozenset[str] = frozenset()
     """Options that compilers for other instruction sets have, and that do not exist or do nothing here."""
+    vector_functions: frozenset[str] = frozenset()
+    """The functions of the mathematical library of which every system's glibc has versions for vectors."""
     advice_measured: bool = False
     """The gains of hints were measured on such cores (`bench/hints.py`)."""
 

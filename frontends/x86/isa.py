@@ -155,6 +155,9 @@ class _X86(Isa):
     core_option = "-march"
     wide_vectors = "wide-vectors"
     passed_over: Mapping[int, int] = {512: 256}
+    # From glibc 2.22 on (its manual, "Vector functions"; math-vector.h). AArch64's has them from 2.38 on, which many
+    # systems lack.
+    vector_functions = frozenset(name + end for name in ("exp", "log", "pow", "sin", "cos") for end in ("", "f"))
     advice_measured = True
     integer_divisions: Mapping[str, tuple[int, bool]] = {"div": (0, False), "idiv": (0, True)}
     vector_forms: Mapping[int, Mapping[str, str]] = {

@@ -394,10 +394,6 @@ def _without_tests(facts: KernelResult, context: HintContext, tests: Sequence[in
     return max(carried, min(plain.cycles, packed))
 
 
-# Functions that glibc has for vectors, from 2.22 on (its manual, "Vector functions"; math-vector.h).
-_VECTOR_FUNCTIONS = frozenset(name + end for name in ("exp", "log", "pow", "sin", "cos") for end in ("", "f"))
-
-
 def math_call(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise the vector library if a loop calls only functions for which glibc has vector versions."""
     kernel = facts.kernel
@@ -407,7 +403,7 @@ def math_call(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if not called or advice is None or not kernel.is_loop or inner_branches(kernel):
         return None
     names = list(dict.fromkeys(callee(kernel, i) for i in called))
-    if not set(names) <= _VECTOR_FUNCTIONS:
+    if not set(names) <= isa(kernel.isa).vector_functions:
         return None
     return hint(
         "math-call",

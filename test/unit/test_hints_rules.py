@@ -383,6 +383,11 @@ def test_functions_for_vectors(function: str, arguments: list[str], compiler: st
     assert (found and found.flags) == flags
 
 
+def test_arm_may_lack_functions_for_vectors() -> None:
+    body = "ldr d0, [x19]\nbl exp\nstr d0, [x19], #8"
+    assert not hints(body, "-O3", mcpu="neoverse-n1", end="cmp x19, x20\nb.ne .L1")
+
+
 # --- vectors ----------------------------------------------------------------------------------------------------------
 
 PLAIN = "vmovsd (%rdi,%rax,8), %xmm0\nvmulsd (%rsi,%rax,8), %xmm0, %xmm0\nvmovsd %xmm0, (%rcx,%rax,8)"
