@@ -12,7 +12,7 @@ from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CLANG, GCC
+from incc.report.hints.advice import CLANG, GCC, CompilerCall
 from incc.report.hints.common import calls, counting, hint, inner_branches, speedup, steps
 from incc.report.hints.context import HintContext
 from incc.report.hints.estimates import access_step, changed, packed_cycles, packed_gain
@@ -73,10 +73,8 @@ def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
         return None
     if any(instruction.arithmetic and instruction.arithmetic.packed for instruction in kernel.instructions):
         return None
-    flow = dataflow(kernel)
-    stored, loaded = ({_array(access) for access in accesses} for accesses in (flow.stores, flow.loads))
-    pairs = len(stored) * (len(stored) - 1) // 2 + len(stored) * len(loaded - stored)
-    if pairs <= _MOST_CHECKS or not _is_elementwise(facts, context.elements):
+    pairs = pairs_not_compared(kernel, build)
+    if not pairs or not _is_elementwise(facts, context.elements):
         return None
     return hint(
         "many-arrays",
@@ -88,6 +86,14 @@ def many_arrays(facts: KernelResult, context: HintContext) -> t.Hint | None:
         + " in front of the loop",
         gain=packed_gain(facts, context),
     )
+
+
+def pairs_not_compared(kernel: KernelCode, build: CompilerCall) -> int:
+    """Return the pairs of arrays that may overlap if the compiler does not compare so many before a loop, else 0."""
+    flow = dataflow(kernel)
+    stored, loaded = ({_array(access) for access in accesses} for accesses in (flow.stores, flow.loads))
+    pairs = len(stored) * (len(stored) - 1) // 2 + len(stored) * len(loaded - stored)
+    return pairs if build.family == GCC and pairs > _MOST_CHECKS else 0
 
 
 def _array(access: Access) -> frozenset[tuple[str, int]]:

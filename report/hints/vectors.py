@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from incc.models.binding.bound import FUSED_INTO_PREVIOUS
 from incc.models.throughput import of_form, widest_vector
 from incc.report import types as t
 from incc.report.hints.advice import ANY, CLANG, GCC, Advice, CompilerCall, advise
+from incc.report.hints.aliasing import pairs_not_compared
 from incc.report.hints.common import (
     WORTH,
     bound_without,
@@ -62,15 +65,28 @@ def scalar_arithmetic(facts: KernelResult, context: HintContext) -> t.Hint | Non
     count = f"all {len(scalar)} floating-point instructions are"
     if len(scalar) < 3:
         count = ("its only floating-point instruction is", "both floating-point instructions are")[len(scalar) - 1]
-    advice = advise("vectorise", context.build) if _is_plain(facts) and not waits_for_results(facts) else None
+    plain = _is_plain(facts) and not waits_for_results(facts) and not _carries_values(facts, context)
+    advice = advise("vectorise", context.build) if plain else None
     reason = "" if advice else _REASONS[context.build.family]
-    return hint(
-        "scalar-arithmetic",
-        f"the loop is not vectorised: {count} scalar{reason}",
-        {"instructions": scalar},
-        advice,
-        gain=packed_gain(facts, context) if advice else None,
-    )
+    gain = packed_gain(facts, context) if advice else None
+    text = f"the loop is not vectorised: {count} scalar{reason}"
+    return _at_another_level(facts, context, text, scalar, advice, gain)
+
+
+def _at_another_level(
+    facts: KernelResult,
+    context: HintContext,
+    text: str,
+    scalar: Sequence[int],
+    advice: Advice | None,
+    gain: Fraction | None,
+) -> t.Hint:
+    """Return the hint of `scalar_arithmetic`, which names restrict as well if gcc has too many arrays to compare."""
+    # Declared pointers and those that are not look the same. In Fortran, most arrays cannot overlap.
+    pairs = pairs_not_compared(facts.kernel, context.build) if advice and not context.build.fortran else 0
+    clause = f", and declare pointers restrict (gcc does not compare {pairs} pairs of arrays)" if pairs else ""
+    found = hint("scalar-arithmetic", text, {"instructions": scalar}, advice, clause=clause, gain=gain)
+    return replace(found, source_change="declare pointers restrict") if pairs else found
 
 
 _ACCUMULATING = frozenset(("integer additions", "logic", "comparisons", "conditional moves"))
@@ -94,13 +110,11 @@ def _scalar_integers(facts: KernelResult, context: HintContext) -> t.Hint | None
         return None
     if not all(_accumulates(facts, {*chain_instructions(chain)} - overhead) for chain in facts.analysis.chains):
         return None
-    return hint(
-        "scalar-arithmetic",
-        "the loop is not vectorised: its integer operations are scalar",
-        {"instructions": scalar},
-        advice,
-        gain=packed_gain(facts, context, facts.bounds.loop_carried),
-    )
+    if _carries_values(facts, context):
+        return None
+    gain = packed_gain(facts, context, facts.bounds.loop_carried)
+    text = "the loop is not vectorised: its integer operations are scalar"
+    return _at_another_level(facts, context, text, scalar, advice, gain)
 
 
 def _accumulates(facts: KernelResult, members: set[int]) -> bool:
@@ -113,6 +127,42 @@ def _accumulates(facts: KernelResult, members: set[int]) -> bool:
     }
     read = {edge.consumer for edge in edges if edge.producer in members | compared}
     return {work_of(instructions[i]) for i in members} <= _ACCUMULATING and read <= members | compared
+
+
+def _carries_values(facts: KernelResult, context: HintContext) -> bool:
+    """Return True if an iteration needs a value that the previous one computes and that is no sum.
+
+    clang makes vectors of such loops, and gcc does not (tested up to version 12). Values that the loop loads do not
+    count: with vectors, gcc loads them again.
+    """
+    if context.build.family != GCC:
+        return False
+    instructions, work_of = facts.kernel.instructions, isa(facts.kernel.isa).work_of
+    edges = [edge for edge in facts.analysis.edges if edge.location >= 0 and not advances(facts, edge)]
+    moves = {i for i, instruction in enumerate(instructions) if work_of(instruction) == "moves"}
+    consumers: dict[int, set[int]] = {}
+    copies: dict[int, set[int]] = {}
+    for edge in edges:
+        consumers.setdefault(edge.producer, set()).add(edge.consumer)
+        if edge.consumer in moves:
+            copies.setdefault(edge.producer, set()).add(edge.consumer)
+    computing = {*range(len(instructions))} - moves - {*counting(facts.kernel)}
+    computed = {copy for i in computing for copy in _reached(i, copies)}
+    return any(
+        edge.distance and edge.producer in computed and edge.producer not in _reached(edge.consumer, consumers)
+        for edge in edges
+    )
+
+
+def _reached(start: int, consumers: Mapping[int, AbstractSet[int]]) -> AbstractSet[int]:
+    """Return an instruction and those that depend on it."""
+    reached = {start}
+    work = [start]
+    while work:
+        new = consumers.get(work.pop(), set()) - reached
+        reached |= new
+        work += new
+    return reached
 
 
 def _shifts_by_constants(kernel: KernelCode) -> bool:

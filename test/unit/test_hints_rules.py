@@ -337,11 +337,16 @@ def test_more_arrays_than_gcc_compares() -> None:
     fortran = hints(body, "-O3", compiler="gfortran 12.2.0", source="x.f90")["many-arrays"]
     assert "pairs of array sections" in fortran.text
     assert "put !GCC$ ivdep in front of the loop" in fortran.source_change
-    # Fewer are compared; clang compares more; another level does not vectorise at all.
+    # Fewer are compared, and clang compares more. Another level may not vectorise for another reason.
     fewer = body.replace("vmovsd %xmm4, (%r10,%rax,8)", "vmovsd %xmm4, (%r9,%rax,8)")
     assert "many-arrays" not in hints(fewer, "-O3")
     assert "many-arrays" not in hints(body, "-O3", compiler=CLANG)
-    assert "many-arrays" not in hints(body, "-O2")
+    found = hints(body, "-O2")
+    assert "many-arrays" not in found
+    assert (found["scalar-arithmetic"].flags, "restrict" in found["scalar-arithmetic"].text) == (["-O3"], True)
+    assert "restrict" not in hints(fewer, "-O2")["scalar-arithmetic"].text
+    fortran = hints(body, "-O2", compiler="gfortran 12.2.0", source="x.f90")["scalar-arithmetic"]
+    assert (fortran.flags, fortran.source_change) == (["-O3"], "")
 
 
 # --- roots and functions ----------------------------------------------------------------------------------------------
@@ -426,6 +431,20 @@ def test_integers_that_the_level_keeps_from_vectors(body: str) -> None:
     assert hints(body, "-O1", compiler=CLANG)["scalar-arithmetic"].flags == ["-O3"]
     assert "scalar-arithmetic" not in hints(body, "-O3")
     assert "scalar-arithmetic" not in hints(body, "-O2", compiler="")
+
+
+def test_values_of_the_previous_iteration() -> None:
+    # gcc makes no vectors of a loop that hands on a result in a register, and clang does
+    load, kept = "movzbl (%rdi,%rax), %ecx\n{}", "movl %esi, %r8d\nmovl %ecx, %esi\n"
+    body = f"{load}{kept}subl %r8d, %ecx\nmovb %cl, (%r9,%rax)"
+    assert "scalar-arithmetic" not in hints(body.format("xorl %r10d, %ecx\n"), "-O2")
+    assert hints(body.format("xorl %r10d, %ecx\n"), "-O1", compiler=CLANG)["scalar-arithmetic"].flags == ["-O3"]
+    # an element that gcc would load twice
+    assert hints(body.format(""), "-O2")["scalar-arithmetic"].flags == ["-O3"]
+    load, kept = "vmovss (%rdi,%rax,4), %xmm1\n{}", "vmovaps %xmm1, %xmm3\n"
+    body = f"{load}{kept}vsubss %xmm2, %xmm1, %xmm1\nvmovaps %xmm3, %xmm2\nvmovss %xmm1, (%rsi,%rax,4)"
+    assert hints(body.format("vmulss %xmm4, %xmm1, %xmm1\n"), "-O2")["scalar-arithmetic"].flags == []
+    assert hints(body.format(""), "-O2")["scalar-arithmetic"].flags == ["-O3"]
 
 
 @pytest.mark.parametrize(
