@@ -97,7 +97,8 @@ def _with_gain(hint: t.Hint, trips: int, measured: bool) -> t.Hint:
     if hint.gain is None:
         return replace(hint, text=f"{hint.text.removesuffix('.')}{unmeasured}.") if unmeasured else hint
     given = f" with {wording.counted(trips, 'iteration')}" if trips and hint.rule in _BY_TRIPS else ""
-    most = "up to " if hint.flags and hint.source_change else ""
+    flags = hint.flags or "compile with" in hint.source_change
+    most = "up to " if flags and hint.source_change else ""
     times = f"{hint.gain:.0f}" if hint.gain >= 10 else wording.number(round(hint.gain, 1))
     basis = unmeasured or (" (predicted only)" if hint.rule in _PREDICTED_ONLY else "")
     return replace(hint, text=f"{hint.text.removesuffix('.')}: {most}{times} times as fast{given}{basis}.")

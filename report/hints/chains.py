@@ -57,7 +57,8 @@ def sum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
         more = None if packed else advise("complex", context.build)
         advice = more and both(advice, more)
     several = _several(facts, len(chains))
-    change = f"use {several} independent accumulators and {combine} after the loop"
+    of_each = f" for each {'product' if product else 'sum'}" if len(chains) > 1 else ""
+    change = f"use {several // len(chains)} independent accumulators{of_each} and {combine} after the loop"
     number = "a reduction chain" if len(chains) == 1 else f"{len(chains)} reduction chains"
     text = f"each {operation} waits for the previous one ({number}, {wording.places(facts.kernel, members)})"
     vectors = advice is not None and not packed
@@ -122,8 +123,9 @@ def extremum_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if alone and not packed:
         advice = advise("extremum", context.build) or advise("vectorise", context.build)
     several = _several(facts, len(chains))
-    variables = "independent variables" if alone else "independent variables, each with what belongs to it,"
-    change = f"use {several} {variables} and compare them after the loop"
+    variables = "independent variables" + (" for each" if len(chains) > 1 else "")
+    variables += "" if alone else ", each with what belongs to it,"
+    change = f"use {several // len(chains)} {variables} and compare them after the loop"
     return hint(
         "extremum-chain",
         f"each maximum or minimum waits for the previous one ({wording.places(facts.kernel, members)})",
@@ -222,11 +224,12 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
     gain: Fraction | None
     if floating and not build.reorders:
         several = _several(facts, len(chains))
-        change = f"add up in {several} local variables, and store their sum after the loop"
+        of_each, their = (" for each sum", "sums") if len(chains) > 1 else ("", "sum")
+        change = f"add up in {several // len(chains)} local variables{of_each}, and store their {their} after the loop"
         gain = _gain(facts, context, chains, several, vectors=advice is not None)
         if advice is not None and not checks:
             # Without the local variable, the flags gain nothing.
-            change += f", or add up in one and compile with {advice.text}"
+            change += f", or add up in one{of_each} and compile with {advice.text}"
             advice = None
     elif not build.family or not build.vectorises or checks:
         return None
@@ -403,7 +406,7 @@ def _chains_alike(facts: KernelResult, reached: float = 1) -> list[Chain]:
 
 
 def _several(facts: KernelResult, chains: int) -> int:
-    """Return the number of variables that are in flight if nothing waits, as a power of two.
+    """Return the number of variables of all chains that are in flight if nothing waits, a power of two for each.
 
     It is the chain's latency divided by the cycles that the loop's other limits allow for an addition.
     """

@@ -64,6 +64,12 @@ def test_sum_that_may_be_reordered_already() -> None:
     assert "-f" not in clang.text
 
 
+def test_two_sums() -> None:
+    sums = f"{SUM}\nvaddsd 8(%rdi,%rax,8), %xmm1, %xmm1"
+    change = hints(sums, "-O3")["sum-chain"].source_change
+    assert change == "use 4 independent accumulators for each sum and add them up after the loop"
+
+
 def test_sum_that_would_gain_nothing() -> None:
     # 13 more µops at 4 per cycle take as long as the addition
     busy = "\n".join(["vmovsd 8(%rsi), %xmm1", "movq %rbx, %rcx"] * 6)
@@ -125,6 +131,11 @@ def test_sum_of_floating_point_that_is_stored_each_time() -> None:
     assert with_clang.gain >= 4
     assert hints(floating, "-O3", "-ffast-math")["stored-accumulator"].source_change.startswith("add up in a local")
     assert "stored-accumulator" not in hints(floating, "-O3", "-ffast-math", compiler=CLANG)
+    # each of two sums takes variables, and the gain is the larger one, that of the flags
+    both = f"vmovsd (%rdi,%rax,8), %xmm1\nvaddsd %xmm1, %xmm2, %xmm2\nvmovsd %xmm2, 8(%rsi)\n{floating}"
+    found = hints(both, "-O3")["stored-accumulator"]
+    assert found.source_change.startswith("add up in 2 local variables for each sum, and store their sums after")
+    assert ": up to " in found.text
     # nothing waits for the sum, or it is stored somewhere else each time
     assert "stored-accumulator" not in hints(f"{floating}\n" + "movq %rbx, %rcx\n" * 20, "-O3")
     assert "stored-accumulator" not in hints(floating.replace("(%rsi)", "(%rsi,%rax,8)"), "-O3")
