@@ -188,6 +188,7 @@ PUBLISHED = [
         Published(name, PMBS20, "a64fx", text, dict(zip(("memory", "L2", "L1"), cycles, strict=False)))
         for name, text, *cycles in (
             ("stream", sve(loaded(1, 1), loaded(2, 2), "movprfx z0, z3", MULTIPLIED, STORED), 7.55, 5.99, 2.18),
+            ("load", sve(loaded(0, 1)), 3.01, 1.96),
             # 2.82 cycles from L1, where incc says 2.5.
             ("schoenauer", sve(loaded(0, 1), loaded(1, 2), loaded(2, 3), MULTIPLIED, STORED), 9.52, 7.27),
             ("daxpy", sve(loaded(1, 1), loaded(2, 0), "movprfx z0, z3", MULTIPLIED, STORED), 6.12, 4.76, 2.15),

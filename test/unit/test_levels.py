@@ -60,6 +60,7 @@ def predicted(levels: MemoryHierarchy, loads: int, stores: int, loading: int = 4
         # Two lines read, one of them because a store misses, and one written: 4 and 3 cycles.
         ({"overlap": "none"}, 4 + 4 + 3),
         ({"overlap": "evictions"}, 4 + 4),
+        ({"overlap": "evictions", "one_stream": 10.0}, 10 + 4),
         ({"overlap": "all"}, 4 + 3),
         ({"overlap": "none", "both_ways": True}, 4 + 4),
         ({"overlap": "all", "both_ways": True}, 4),

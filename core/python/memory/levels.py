@@ -209,17 +209,16 @@ def _through_levels(
         nearer += _together(closer, *_transfer(closer, _fewer(before, lines)))
         before, closer = lines, level
         coming, going = _transfer(level, lines)
-        transfer = _together(level, coming, going)
-        if level is memory.levels[-1]:
-            transfer += direct
-        transfer = max(transfer, _slowest_stream(level, traffic, inner.size))
+        stored = direct if level is memory.levels[-1] else _ZERO
+        slowest = _slowest_stream(level, traffic, inner.size)
+        transfer = max(_together(level, coming, going) + stored, slowest)
         if level.overlap == "all":
             transfer += nearer
         match level.overlap:
             case "none":
                 inside += transfer
             case "evictions":
-                inside = coming + max(inside, going)
+                inside = max(coming + stored, slowest) + max(inside, going)
             case "all":
                 inside = max(inside, transfer)
         alone = max(result[-1].cycles, inside)
