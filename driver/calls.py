@@ -220,10 +220,13 @@ def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region
         function = _function(parsed, graph, heads, result, decode)
         if isinstance(function, str):
             continue
-        entered = function.follower.first_loops(_MANY_TRIPS, FOLLOWED)
-        done = {n: entered.get(head, ()) for head, n in heads.items()}
         for main, others in versions.items():
-            if main in done and not sum(done[main]):
+            group = {head: n for head, n in heads.items() if n == main or n in others}
+            if main not in group.values():
+                continue
+            entered = function.follower.first_loops(_MANY_TRIPS, FOLLOWED, group.keys())
+            done = {n: entered.get(head, ()) for head, n in group.items()}
+            if not sum(done[main]):
                 instead = max(others, key=lambda n: (sum(done[n]), -n))
                 if len(done[instead]) >= LEAST_ENTRIES:
                     replaced[main] = instead

@@ -52,7 +52,9 @@ _LONG_WALK = 10_000
 _MOST_TRIED = 4 * MOST
 # The elements of an array of trip counts that get values, and in walks that measure trip counts.
 _MOST_ENTRIES, _TRIED_ENTRIES = 4096, 128
-_SMALL = 3
+# The values of arguments that are neither trip counts nor pointers. The larger one exceeds the trip counts of a walk
+# that finds out which versions of loops run, as the length of a row does.
+_SMALL, _LARGE = 3, 4096
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ class _Shape:
         self.statement = statement
         self.evaluator = evaluator
         self._code: dict[int, _Code] = {}
-        self._reach: dict[tuple[int, int], tuple[int, bool]] = {}
+        self._reach: dict[tuple[int, int], tuple[frozenset[int], bool]] = {}
         self.successors = [block.successors for block in graph.blocks]
         natural, irreducible = loops(self.successors, graph.entries)
         self.loops: dict[int, NaturalLoop] = {loop.header: loop for loop in natural}
@@ -248,10 +250,18 @@ class _Shape:
     def preference(self, b: int, way: int) -> tuple[bool, int, bool, bool]:
         """Return the rank of the way from one block to another, if it leaves no loop."""
         inside = self.around[b][0] if self.around[b] else -1
-        count, returns = self._reached(way, inside)
-        return returns, count, not self.code(way).calls, way == self.blocks[b].fall
+        ahead, returns = self._reached(way, inside)
+        return returns, len(ahead), not self.code(way).calls, way == self.blocks[b].fall
 
-    def _reached(self, start: int, inside: int) -> tuple[int, bool]:
+    def chooses(self, b: int, among: Set[int]) -> bool:
+        """Return True if a block ends in a branch that decides which of some loops (headers) is entered."""
+        block, inside = self.blocks[b], self.around[b][0] if self.around[b] else -1
+        ways = [way for way in {block.fall, *block.taken} if way >= 0]
+        if any(self.leaves(b, way) for way in ways):
+            return False
+        return len({self._reached(way, inside)[0] & among for way in ways} - {frozenset()}) > 1
+
+    def _reached(self, start: int, inside: int) -> tuple[frozenset[int], bool]:
         """Return the loops ahead of a block in the same iteration of the loop around, and if the way has an end."""
         key = start, inside
         if key in self._reach:
@@ -271,9 +281,8 @@ class _Shape:
             block = self.blocks[b]
             returns |= block.branch == "return" or (block.branch == "unconditional" and not block.taken)
             work.extend(block.successors)
-        count = sum(b in self.loops for b in seen)
-        self._reach[key] = count, returns
-        return count, returns
+        reached = self._reach[key] = frozenset(seen & self.loops.keys()), returns
+        return reached
 
 
 # --- walks -----------------------------------------------------------------------------------------------------------
@@ -534,23 +543,39 @@ class CallFollower:
             inputs=self._described(solved),
         )
 
-    def first_loops(self, trips: Trips, instructions: int) -> dict[int, tuple[int, ...]]:
+    def first_loops(self, trips: Trips, instructions: int, versions: Set[int]) -> dict[int, tuple[int, ...]]:
         """Return the iterations of the loops among the first instructions of a call, as `CallPath.loops` has them.
 
-        The result is empty if the call cannot be followed.
+        The result is empty if the call cannot be followed, or if something unknown decides which of the loops
+        `versions` (by the first instructions of their headers) run: a trip count, another argument, or a guess.
         """
-        try:
-            _, walk = self._to(trips, lambda iterations, done: done >= instructions)
-        except _UnfollowableError:
-            return {}
-        return self._iterations(walk)
+        shape = self._shape
+        headers = {header for header in shape.loops if shape.number(header) in versions}
+        walks = []
+        for other in (_SMALL, _LARGE):
+            try:
+                _, walk = self._to(trips, lambda iterations, done: done >= instructions, other)
+            except _UnfollowableError:
+                return {}
+            numbers = {guess.number for guess in walk.guesses}
+            guessed = [b for b, block in enumerate(shape.blocks) if not numbers.isdisjoint(block.instructions)]
+            if headers & self._unsteady or any(shape.chooses(b, headers) for b in guessed):
+                return {}
+            walks.append(walk)
+        one, two = ({header for header in headers if any(walk.iterations.get(header, ()))} for walk in walks)
+        return self._iterations(walks[0]) if one == two else {}
 
-    def _to(self, trips: Trips, stop: _Stop | None = None) -> tuple[dict[_Input, int], _Walk]:
-        """Return the trip counts of a call, and the walk through it until `stop` holds. Raises _UnfollowableError."""
+    def _to(self, trips: Trips, stop: _Stop | None = None, other: int = _SMALL) -> tuple[dict[_Input, int], _Walk]:
+        """Return the trip counts of a call, and the walk through it until `stop` holds. Raises _UnfollowableError.
+
+        Arguments that are neither trip counts nor pointers have the value `other`.
+        """
         if self._reason:
             raise _UnfollowableError(self._reason)
         wanted = {header: self._wanted(header, trips) for header in self._shape.loops}
         solved = self._solved(trips, wanted)
+        if other != _SMALL:
+            solved = dict.fromkeys(self._values.keys() - self._pointers, other) | solved
         iterations = {header: ceil(Fraction(count, self._elements[header] or 1)) for header, count in wanted.items()}
         return solved, self._walk(solved, iterations, stop, min(_MOST_ENTRIES, prod(wanted.values())))
 

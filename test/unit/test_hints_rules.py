@@ -834,6 +834,65 @@ def test_values_that_each_row_loads_again() -> None:
         assert "register-blocking" not in [hint.rule for hint in nested_hints(text, "-O3", "-ffast-math")]
 
 
+# a[i][j] *= x: r8 is a row of rcx numbers, and rsi the place of x, which must not be in the row.
+VERSIONS = """\
+	leaq	-1(%rcx), %r11
+	leaq	(%rdi,%r9,4), %rsi
+.L1:
+	{row}
+	leaq	(%r8,%rcx,4), %r10
+	movq	%r8, %rax
+	cmpq	$2, %r11
+	jbe	.L3
+	cmpq	%rsi, %r8
+	ja	.L2
+	cmpq	%r10, %rsi
+	jae	.L2
+.L3:
+	vmovss	(%rax), %xmm0
+	vmulss	(%rsi), %xmm0, %xmm0
+	vmovss	%xmm0, (%rax)
+	addq	$4, %rax
+	cmpq	%r10, %rax
+	jne	.L3
+	jmp	.L5
+.L2:
+	vbroadcastss	(%rsi), %ymm1
+.L4:
+	vmulps	(%rax), %ymm1, %ymm0
+	vmovups	%ymm0, (%rax)
+	addq	$32, %rax
+	cmpq	%r10, %rax
+	jb	.L4
+.L5:
+	{next}
+	decq	%rdx
+	jne	.L1
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "following", "fails"),
+    [
+        # the row's own first number, and the one before the row
+        ("movq %rdi, %r8\nmovq %rdi, %rsi", "leaq (%rdi,%rcx,4), %rdi", True),
+        ("movq %rdi, %r8\nleaq -4(%rdi), %rsi", "leaq (%rdi,%rcx,4), %rdi", False),
+        # rows somewhere, a number somewhere, and the next row's first number if the distance of rows is unknown
+        ("movq (%rdi), %r8", "addq $8, %rdi\naddq $4, %rsi", False),
+        ("movq %rdi, %r8\nvmovq %xmm5, %rsi", "leaq (%rdi,%rcx,4), %rdi", False),
+        ("movq %rdi, %r8", "leaq (%rdi,%r9,4), %rdi\nleaq (%rsi,%r9,4), %rsi", False),
+    ],
+)
+def test_check_that_fails_for_each_row(row: str, following: str, fails: bool) -> None:
+    found = nested_hints(VERSIONS.format(row=row, next=following), "-O3")
+    assert ("failing-check" in [hint.rule for hint in found]) == fails
+
+
+def test_rows_of_an_unknown_length_may_be_too_short_for_vectors() -> None:
+    rows = VERSIONS.format(row="movq %rdi, %r8\nleaq -4(%rdi), %rsi", next="leaq (%rdi,%rcx,4), %rdi")
+    assert not nested_hints(f"popcntq %rcx, %rcx\n{rows}", "-O3")
+
+
 SUMS = """\
 .L1:
 	xorl	%eax, %eax
