@@ -20,8 +20,9 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from incc.fleet.cluster_worker import WorkerProgram, answer_here, file_contents
+from incc.fleet.cluster_worker import WorkerProgram, answer_here, end_scan, file_contents
 from incc.fleet.engines import Done, Job, done_of
 from incc.fleet.messages import CHANGED, Stamp
 from incc.support.errors import AnalysisError
@@ -35,11 +36,28 @@ _OFTEN = 1.0
 _TOGETHER = 16
 """The most answers that are fetched together: each has up to a few megabytes."""
 
+_MOST_REFUSALS = 3
+"""The workers that may refuse a job before it is given up."""
+
+_PATIENCE = 10.0
+"""Seconds after which a job that all workers have refused is sent again: better ones may come."""
+
 _LOST = "the connection to the scheduler is lost"
 
 
 class ClusterError(AnalysisError):
     """A cluster cannot be used; the message says why."""
+
+
+class _Sent(msgspec.Struct, eq=False):
+    """A job that was sent to the scheduler."""
+
+    job: Job
+    contents: list[Any]
+    """The futures of the files' contents that it needs. Dask gives up what nobody holds, even if a task that needs it
+    is on its way to the scheduler."""
+    workers: list[str]
+    """The workers that should take it, none for any."""
 
 
 class ClusterEngine:
@@ -62,15 +80,20 @@ class ClusterEngine:
             import distributed
         except ImportError:
             raise ClusterError("--cluster needs Dask: pip install 'incc[cluster]'") from None
-        self._program = msgspec.msgpack.encode(program)
         self._ended: queue.SimpleQueue[tuple[Job, Any]] = queue.SimpleQueue()
-        self._futures: dict[Any, tuple[Job, list[Any]]] = {}
-        """The futures without an answer yet, each with its job and the futures of the contents that it needs. Dask
-        gives up what nobody holds, even if a task that needs it is on its way to the scheduler."""
+        self._futures: dict[Any, _Sent] = {}
+        """The futures without an answer yet."""
+        self._refusals: dict[Job, list[str]] = {}
+        """The workers that could not take a job."""
+        self._postponed: list[tuple[float, Job]] = []
+        """The jobs that all workers have refused, each with the time when it is sent again."""
+        self._refusing: set[str] = set()
+        """The workers that could not take some job."""
         self._contents: dict[Stamp, Any] = {}
         self._note = note
         self._asked = 0.0
-        self._threads = -1
+        self._workers: dict[str, int] | None = None
+        """The number of each worker's threads, None before it is known."""
         self._cluster: Any = None
         self._client: Any = None
         for name in ("distributed", "distributed.client"):  # which have levels of their own
@@ -82,31 +105,33 @@ class ClusterEngine:
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             self.end()
             raise ClusterError(f"--cluster={address}: {' '.join(str(error).split()) or type(error).__name__}") from None
+        self._program = msgspec.msgpack.encode(replace(program, client=self._client.id))
         if self._client.dashboard_link:
             note(f"the cluster's dashboard is {self._client.dashboard_link}")
 
     @property
     def room(self) -> int:
         """See `Engine`."""
-        return 2 * max(1, self._count_threads()) + 1 - len(self._futures)
+        return 2 * max(1, self._count_threads()) + 1 - len(self._futures) - len(self._postponed)
 
     def _count_threads(self) -> int:
         """Return the number of the workers' threads, as of the last second. Raises ClusterError.
 
-        Jobs near workers that are lost are cancelled: Dask never starts one that came, or was to be repeated, when
-        there were no workers.
+        Jobs that prefer workers which are all lost are cancelled: Dask never starts one that came, or was to be
+        repeated, when there were no workers.
         """
-        is_due = time.monotonic() > self._asked + _OFTEN or self._threads < 0
+        is_due = time.monotonic() > self._asked + _OFTEN or self._workers is None
         if is_due and self._client.status == "running":  # otherwise there may be no answer for long
-            self._asked, before = time.monotonic(), self._threads
+            self._asked, before = time.monotonic(), self._workers
             with _connected():
-                workers = self._client.nthreads()
-                self._threads = sum(workers.values())
-                astray = [f for f, (job, _) in self._futures.items() if job.near and job.near not in workers]
+                self._workers = workers = dict(self._client.nthreads())
+                astray = [
+                    f for f, sent in self._futures.items() if sent.workers and workers.keys().isdisjoint(sent.workers)
+                ]
                 self._client.cancel([future for future in astray if future.status in ("pending", "lost")])
-            if not self._threads and before:
+            if not workers and before != {}:
                 self._note("the cluster has no workers; the scan waits for them")
-        return self._threads
+        return sum((self._workers or {}).values())
 
     @property
     def window(self) -> int:
@@ -121,12 +146,48 @@ class ClusterEngine:
             self._ended.put((job, error))
             return
         options: dict[str, Any] = {"priority": 10 if job.first else 0, "pure": False}
-        if job.near:
-            options |= {"workers": [job.near], "allow_other_workers": True}
+        workers = self._others(job) if job in self._refusals else [str(job.near)] if job.near else []
+        if workers:
+            options |= {"workers": workers, "allow_other_workers": True}
         with _connected():
             future = self._client.submit(answer_here, self._program, job.request, *contents, **options)
-        self._futures[future] = job, contents
+        self._futures[future] = _Sent(job, contents, workers)
         future.add_done_callback(lambda ended: self._ended.put((job, ended)))
+
+    def _others(self, job: Job) -> list[str]:
+        """Return the workers that have not refused a job."""
+        refused = self._refusals.get(job, ())
+        return [worker for worker in self._workers or () if worker not in refused]
+
+    def _is_retried(self, done: Done) -> bool:
+        """Give a job that a worker has refused to others, or later to any; return False if it has to be given up.
+
+        Raises ClusterError if no worker can start a process: then no job can be answered.
+        """
+        worker, job = str(done.near), done.job
+        refused = self._refusals.setdefault(job, [])
+        refused.append(worker)
+        others = self._others(job)
+        if len(refused) >= _MOST_REFUSALS and (job.files or not others):
+            if job.files:
+                return False
+            raise ClusterError(f"the workers cannot take requests: {done.problem}")
+        if worker not in self._refusing:
+            self._refusing.add(worker)
+            self._note(f"{worker}: {done.problem}; other workers are tried")
+        if others:
+            self.add(job)
+        else:
+            self._postponed.append((time.monotonic() + _PATIENCE, job))
+        return True
+
+    def _resume(self) -> None:
+        """Send the postponed jobs that are due."""
+        now = time.monotonic()
+        due = [job for at, job in self._postponed if at <= now]
+        self._postponed = [(at, job) for at, job in self._postponed if at > now]
+        for job in due:
+            self.add(job)
 
     def _content(self, stamp: Stamp) -> Any:
         """Return the contents of a file as a task's argument; the workers fetch it from each other. Raises OSError."""
@@ -144,6 +205,7 @@ class ClusterEngine:
 
     def done(self, seconds: float) -> Iterator[Done]:
         """See `Engine`. Raises ClusterError if the scheduler is gone, or its workers cannot run the program."""
+        self._resume()
         try:
             ended = [self._ended.get(timeout=seconds)]
         except queue.Empty:
@@ -160,7 +222,11 @@ class ClusterEngine:
             if isinstance(future, OSError):
                 yield Done(job, problem=future.strerror or CHANGED, final=True, external=True)
             else:
-                yield self._outcome(job, future, answers.get(future.key))
+                done = self._outcome(job, future, answers.get(future.key))
+                if done.refused and self._is_retried(done):
+                    continue
+                self._refusals.pop(job, None)
+                yield done
 
     def _fetched(self, futures: Sequence[Any]) -> dict[str, Any]:
         """Return the answers of those futures that have one; fetching many at once takes one exchange of messages.
@@ -202,6 +268,9 @@ class ClusterEngine:
         """See `Engine`."""
         if self._client is not None:
             self._client.cancel(list(self._futures), force=True)
+            if self._cluster is None and self._client.status == "running":
+                with contextlib.suppress(OSError):  # of which TimeoutError is one
+                    self._client.run(end_scan, self._program, on_error="ignore", callback_timeout=5)
             self._client.close(timeout=5)
         if self._cluster is not None:
             self._cluster.close(timeout=10)

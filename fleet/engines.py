@@ -61,6 +61,8 @@ class Done(msgspec.Struct, eq=False):
     external: bool = False
     """The reason lies outside of the code: with its file, or with its worker. Equal code in another file may be
     analysed."""
+    refused: bool = False
+    """The worker could not take the job; another one may."""
     fatal: bool = False
     """No other job can be answered either."""
     near: object = None
@@ -238,9 +240,10 @@ def too_slow(limits: Limits) -> str:
     return f"it takes more than {limits.seconds:g} s"
 
 
-ANSWER, PROBLEM, ENDED, STOPPED, FATAL = b"+", b"-", b"?", b"x", b"!"
+ANSWER, PROBLEM, ENDED, STOPPED, REFUSED, FATAL = b"+", b"-", b"?", b"x", b"~", b"!"
 """The first byte of a response, before the answer or the reason why there is none: the request has a problem, its
-process has ended or has to, the process was stopped since it took too long, or no request can be answered."""
+process has ended or has to, the process was stopped since it took too long, the worker has no process or no room for
+it, or no request can be answered."""
 
 
 def answer_all(connection: Connection, respond: Respond, memory: int) -> NoReturn:
@@ -282,6 +285,9 @@ def done_of(job: Job, response: bytes, near: object) -> Done:
         job,
         problem=rest.decode("utf-8", "replace"),
         final=kind != ENDED,
+        near=near,
         ended=kind in (ENDED, STOPPED),
+        external=kind == REFUSED,
+        refused=kind == REFUSED,
         fatal=kind == FATAL,
     )

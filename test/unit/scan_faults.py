@@ -43,14 +43,36 @@ if "incc.driver" in " ".join(sys.orig_argv):
 
     analysis.located_kernels = harmful
     if os.environ.get("BLIND"):
-        rows._is_there = lambda stamp: bool(stamp.here)
+
+        def is_there(stamp):
+            if not stamp.here:
+                with open(os.environ["BLIND"], "a") as file:
+                    print(stamp.path, file=file)
+            return bool(stamp.here)
+
+        rows._is_there = is_there
     if os.environ.get("OTHER_VERSION"):
         from incc.fleet import cluster_worker
 
         cluster_worker.__version__ = "0.0.1"
+    if os.environ.get("IMPATIENT"):
+        from incc.fleet import cluster
+
+        cluster._PATIENCE = 0
+if os.environ.get("NO_COPIES") or os.environ.get("NO_PROCESSES"):
+    from incc.fleet import cluster_worker
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    if os.environ.get("NO_COPIES"):
+        cluster_worker._written = fail
+    else:
+        cluster_worker._Child = fail
 """
-"""A sitecustomize module. HARM, SLOW, BLIND and OTHER_VERSION in the environment do what their names say; CHANGED is
-the name of a file that changes after it was read."""
+"""A sitecustomize module. HARM, SLOW, OTHER_VERSION, NO_COPIES, NO_PROCESSES and IMPATIENT in the environment do what
+their names say. CHANGED is the name of a file that changes after it was read; with BLIND, processes do not see files,
+and write their names to this file."""
 
 HARMFUL = {"z_die.o": "was ended by signal 9", "z_eat.o": "out of memory", "z_exit.o": "failed"}
 """Inputs that harm their processes, and what is said of them."""

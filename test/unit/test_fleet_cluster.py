@@ -19,7 +19,7 @@ pytest.importorskip("pyarrow", reason="no pyarrow")
 pytest.importorskip("distributed", reason="no Dask")
 
 import scan_faults
-from scan_faults import Scans, check_harmful, check_signal, rows_of, wait_for
+from scan_faults import Scans, check_harmful, check_signal, failures_of, rows_of, wait_for
 
 from incc.fleet.cluster import ClusterEngine
 from incc.fleet.cluster_worker import WorkerProgram
@@ -61,6 +61,13 @@ class Cluster:
     def worker(self, **more: str) -> subprocess.Popen[bytes]:
         """Start a worker."""
         return self.start("worker", self.address, "--nthreads", "1", "--no-dashboard", **more)
+
+    def wait_for_workers(self, count: int) -> None:
+        """Wait until so many workers have connected."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(count)
 
     def end(self) -> None:
         """End all that was started, workers by their nannies."""
@@ -164,10 +171,13 @@ def test_workers_elsewhere_get_the_contents_of_files(scans: Scans, rows: list[di
         assert process.stderr is not None
         while process.stderr.readline() != NO_WORKERS:
             assert process.poll() is None
-        worker = started.worker(BLIND="1")
+        worker = started.worker(BLIND=str(tmp_path / "unseen"))
         _, errors = process.communicate()
         assert process.returncode == 0, errors
         assert rows_of(scans.folder / "elsewhere") == rows
+        # Each file was sent once, and its copy is removed at the end, as are the processes.
+        assert sorted((tmp_path / "unseen").read_text().split()) == scans.objects
+        check_ended(scans, tmp_path)
         # All workers go away, and another one comes.
         process = scans.start([f"--cluster={started.address}", "-o", "alone"], SLOW="1")
         assert process.stderr is not None
@@ -191,6 +201,51 @@ def test_workers_elsewhere_get_the_contents_of_files(scans: Scans, rows: list[di
     status, _, errors = scans.run("-o", "lost", "--resume")
     assert status == 0, errors
     assert rows_of(scans.folder / "lost") == rows
+
+
+def check_ended(scans: Scans, folder: Path) -> None:
+    """Check that a cluster's workers have neither processes nor files left of a scan."""
+    for _ in range(100):
+        left = [line for line in scans.processes().values() if "scan.serve" in line]
+        left += map(str, folder.rglob("incc-*"))
+        if not left:
+            break
+        time.sleep(0.1)
+    assert not left
+
+
+def test_other_workers_do_the_work_of_one_that_cannot(scans: Scans, rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    with cluster(scans, tmp_path) as started:
+        started.worker(NO_PROCESSES="1")
+        started.worker(BLIND=str(tmp_path / "unseen"), NO_COPIES="1")
+        started.wait_for_workers(2)
+        status, _, errors = scans.run(f"--cluster={started.address}", "-o", "refused", IMPATIENT="1")
+        assert status == 1, errors
+        assert errors.count("; other workers are tried\n") == 2
+        failures = failures_of(scans.folder / "refused")
+        assert failures.keys() == {os.path.basename(name) for name in scans.objects}
+        reasons = {
+            f"no {what}: No space left on device" for what in ("copy of the file on a worker", "process for the work")
+        }
+        assert {reason for reason, quarantined in failures.values() if not quarantined} <= reasons
+        # With another one everything is done.
+        started.worker(BLIND=str(tmp_path / "unseen"))
+        started.wait_for_workers(3)
+        status, _, errors = scans.run(f"--cluster={started.address}", "-o", "taken")
+        assert status == 0, errors
+        assert rows_of(scans.folder / "taken") == rows
+
+
+def test_a_scan_ends_if_no_worker_can_start_a_process(scans: Scans, rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    with cluster(scans, tmp_path) as started:
+        started.worker(NO_PROCESSES="1")
+        status, _, errors = scans.run(f"--cluster={started.address}", "-o", "unable", IMPATIENT="1")
+        assert status == 1
+        reason = "no process for the work: No space left on device"
+        assert errors.splitlines()[-1] == f"incc-scan: error: the workers cannot take requests: {reason}"
+    status, _, errors = scans.run("-o", "unable", "--resume")
+    assert status == 0, errors
+    assert rows_of(scans.folder / "unable") == rows
 
 
 def test_a_job_near_a_lost_worker_is_cancelled_to_be_tried_elsewhere(scans: Scans, tmp_path: Path) -> None:
