@@ -208,7 +208,7 @@ class DatasetWriter:
     def close(self) -> None:
         """Release the folder; what was not committed is lost."""
         self.store.close()
-        os.close(self._lock)
+        _unlock(self._lock)
 
     # --- files --------------------------------------------------------------------------------------------------------
 
@@ -339,8 +339,22 @@ def _held(folder: str) -> Iterator[tuple[int, Store]]:
             store.close()
             raise
     except BaseException:
-        os.close(lock)
+        _unlock(lock)
         raise
+
+
+_locks: set[int] = set()
+"""The open files of this process's locks."""
+
+
+def _close_locks() -> None:
+    for lock in _locks:
+        os.close(lock)
+    _locks.clear()
+
+
+# A lock belongs to the open file, which forked processes share: they may go on for a while after this one was killed.
+os.register_at_fork(after_in_child=_close_locks)
 
 
 def _locked(folder: str) -> int:
@@ -353,7 +367,13 @@ def _locked(folder: str) -> int:
         raise DatasetError(f"{printable(folder)}: another process writes to this dataset") from None
     except OSError:
         pass  # a file system without locks
+    _locks.add(lock)
     return lock
+
+
+def _unlock(lock: int) -> None:
+    _locks.discard(lock)
+    os.close(lock)
 
 
 def _sync_folder(folder: str) -> None:

@@ -243,6 +243,30 @@ def test_two_writers_are_refused(tmp_path: Path) -> None:
     DatasetWriter.resume(str(tmp_path), ABOUT).close()
 
 
+def test_forked_processes_do_not_hold_the_lock(tmp_path: Path) -> None:
+    """They may outlive a writer that was killed for a while."""
+    writer = DatasetWriter.create(str(tmp_path), ABOUT)
+    end, other_end = os.pipe()
+    forked, forked_end = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(other_end)
+        os.write(forked_end, b"x")
+        os.read(end, 1)
+        os._exit(0)
+    os.read(forked, 1)
+    try:
+        with pytest.raises(DatasetError, match="another process"):
+            DatasetWriter.resume(str(tmp_path), ABOUT)
+        writer.close()
+        DatasetWriter.resume(str(tmp_path), ABOUT).close()
+    finally:
+        os.close(other_end)
+        os.waitpid(process, 0)
+        for each in (end, forked, forked_end):
+            os.close(each)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
