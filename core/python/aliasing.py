@@ -15,7 +15,7 @@ from incc.models.binding.bound import BoundKernel
 
 _MOST_PAIRS = 10_000
 _IN_FLIGHT = 512
-"""The most instructions between a store and a load that may meet."""
+"""The most µops from a store to a load that may meet on a core without a limit."""
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -50,7 +50,8 @@ def _agree(bound: BoundKernel, load: Stream, store: Stream) -> bool:
     if load.part != store.part or bound.pipeline is None:
         return False
     bits = 1 << bound.pipeline.aliasing_bits
-    for iterations in range(1 + _IN_FLIGHT // max(1, len(bound.issue_slots))):
+    slots = bound.rob + bound.pipeline.aliasing_after_retirement * bound.retire_width if bound.rob else _IN_FLIGHT
+    for iterations in range(1 + slots // max(1, sum(bound.retire_slots))):
         if iterations == 0 and store.instruction >= load.instruction:
             continue
         behind = load.offset - store.offset + iterations * (load.step or 0)

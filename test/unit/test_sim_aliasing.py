@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from bind_kernels import kernel as decoded
 from incc.core import bounds, simulate
+from incc.core.aliasing import known_pairs
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.places import WORST_PLACES
 from incc.frontends.kernel import KernelCode, with_values
@@ -144,3 +145,11 @@ def test_values_of_registers_make_distances_known() -> None:
     places = (("rsi", LOADED), ("rdi", STORED + 64))
     aliased = analyze_kernel(loop(COPY), load("haswell"), replace(settings, let=places)).cycles
     assert aliased > apart
+
+
+@pytest.mark.parametrize(("iterations", "met"), [(40, True), (100, False)])
+def test_stores_meet_loads_only_while_they_are_in_flight(iterations: int, met: bool) -> None:
+    # The load is 4 KiB behind the store of that many iterations of four µops before.
+    kernel = loop(f"movq (%rdi), %rax; movq %rcx, {8 * iterations - 4096}(%rdi); addq $8, %rdi")
+    result = analyze_kernel(kernel, load("skylake"))
+    assert bool(known_pairs(result.bound, result.analysis.streams)) == met
