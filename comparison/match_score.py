@@ -193,18 +193,18 @@ def score(a: Features, b: Features, sides: Sides, sparse: bool = False) -> int:
     If `sparse` is set, the pair comes from all kernels instead of one function, so the evidence needed grows with the
     number of other candidates.
     """
-    likely = alike(a, b)
+    similarity = alike(a, b)
     evidence = (
         function_evidence(a, b, sides)
         + place_evidence(a, b, sides)
-        + work_evidence(a, b, likely)
+        + work_evidence(a, b, similarity)
         + content_evidence(a, b)
         + unit_evidence(a, b)
     )
     if sparse:
         file = tail(a.unit)
         pool = sides.pool.get(file, 0) if file and file == tail(b.unit) else sides.pool[""]
-        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * likely - 1.0)
+        evidence += min(sides.rarity(a), sides.rarity(b)) * max(0.0, 2.0 * similarity - 1.0)
         evidence -= math.log(1 + pool)
     else:
         evidence -= NEEDED
@@ -286,8 +286,8 @@ def shifts(
     votes: dict[tuple[str, str], dict[int, dict[int, int]]] = {}
     for a, b in pairs:
         if a.line and b.line:
-            loud = votes.setdefault(of(a, b), {}).setdefault(b.line - a.line, {})
-            loud[a.line] = max(loud.get(a.line, 0), round(UNIT * alike(a, b) ** 3))
+            best_of_line = votes.setdefault(of(a, b), {}).setdefault(b.line - a.line, {})
+            best_of_line[a.line] = max(best_of_line.get(a.line, 0), round(UNIT * alike(a, b) ** 3))
     shifts = {}
     for functions, of_function in votes.items():
         moved = max(of_function, key=lambda m: (sum(of_function[m].values()), -abs(m), m))

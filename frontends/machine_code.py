@@ -111,7 +111,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
     for region, before in zip(regions, befores, strict=True):
         chosen = [code.instruction(line - 1) for line in region.lines]
         offset = chosen[0].offset - section.address
-        begin = code.begin_of(offset)
+        begin = code.function_start(offset)
         name = f"{code.function_at(begin) or section.name}+{offset - begin:#x}"
         follower = None if before is None else Follower(before, blocks)
         chosen = with_steps(chosen, follower) if follower and of_isa.convention.of_elements else chosen
@@ -132,7 +132,7 @@ def _section_kernels(section: Section, container: Container, paces: bool, of_isa
                 held=entry.held,
                 alignment_unit=unit,
                 spans=_spans(code, region),
-                base=section.address + code.start_of(code.offsets[region.runs[0][1] - 1]),
+                base=section.address + code.symbol_start(code.offsets[region.runs[0][1] - 1]),
                 pace=paced.number,
                 scalable_pace=paced.scalable,
             )
@@ -149,7 +149,7 @@ def _spans(code: Code, region: Region) -> tuple[CodeSpan, ...]:
     spans = []
     for _, first, last in region.runs:
         at = code.offsets[first - 1]
-        start = code.start_of(at)
+        start = code.symbol_start(at)
         if start not in code.names:
             return ()
         spans.append(CodeSpan(code.names[start], at - start, code.end_of(last - 1) - at))
@@ -167,7 +167,7 @@ def container_spans(container: Container, spans: Sequence[Span], of_isa: Disasse
     for span in spans:
         code = codes[span.section]
         first, last = bisect_left(code.offsets, span.start), bisect_left(code.offsets, span.end)
-        function_start = code.start_of(span.start)
+        function_start = code.symbol_start(span.start)
         function = code.names.get(function_start, "")
         name = span.name or f"{function or code.section.name}+{span.start - function_start:#x}"
         chosen = [code.instruction(n) for n in range(first, last)]
@@ -341,7 +341,7 @@ class Code:
         for n in self.branches:
             offset = self._target_of(n)
             if 0 <= offset < len(self.section.data):
-                start = self.begin_of(offset)
+                start = self.function_start(offset)
                 if start != offset:  # a tail call does not make two functions one graph
                     others.add(start)
         return others
@@ -356,14 +356,14 @@ class Code:
     def is_chosen(self, n: int) -> bool:
         """Return True if an instruction is in a chosen function."""
         chosen = self.section.chosen
-        return chosen is None or self.begin_of(self.offsets[n]) in chosen
+        return chosen is None or self.function_start(self.offsets[n]) in chosen
 
-    def start_of(self, offset: int) -> int:
-        """Return the offset at which the function of the instruction at `offset` starts."""
+    def symbol_start(self, offset: int) -> int:
+        """Return the offset of the symbol of the function of the instruction at `offset`, 0 without a symbol."""
         return self.starts[bisect_right(self.starts, offset) - 1]
 
-    def begin_of(self, offset: int) -> int:
-        """Return the offset at which the function of an instruction begins, with a symbol or without one."""
+    def function_start(self, offset: int) -> int:
+        """Return the offset at which the function of the instruction at `offset` begins, even without a symbol."""
         bounds = self._symbols.bounds
         return bounds[bisect_right(bounds, offset) - 1]
 

@@ -32,12 +32,12 @@ constexpr int64_t MallocAlignment = 16;
 
 /// Loads or stores through pointers that are aligned alike.
 struct Group {
-  std::vector<AccessAddress> Loads;
-  bool HasSymbol = false; ///< Or an access that is known to be aligned.
-  bool IsAlone = false;   ///< No other group accesses the same object.
+  std::vector<AccessAddress> Accesses;
+  bool IsPlaced = false; ///< It has a symbol, or an access that is known to be aligned.
+  bool IsAlone = false;  ///< No other group accesses the same object.
 
   const AccessAddress &smallest() const {
-    return *std::ranges::min_element(Loads, {}, &AccessAddress::Bytes);
+    return *std::ranges::min_element(Accesses, {}, &AccessAddress::Bytes);
   }
   /// The bytes of the elements to which the smallest access is aligned.
   int64_t element() const {
@@ -56,7 +56,8 @@ struct Group {
   /// Returns true if all accesses are as wide as a line. They cross lines at every place but one,
   /// so a program that uses them does not leave their place to chance.
   bool isOfWholeLines(int64_t LineBytes) const {
-    return std::ranges::all_of(Loads, [&](const AccessAddress &L) { return L.Bytes >= LineBytes; });
+    return std::ranges::all_of(Accesses,
+                               [&](const AccessAddress &L) { return L.Bytes >= LineBytes; });
   }
 };
 
@@ -67,7 +68,7 @@ bool crosses(const AccessAddress &L, int64_t Residue, int64_t LineBytes) {
 
 int64_t countCrossings(const Group &G, int64_t Residue, int64_t LineBytes) {
   return std::ranges::count_if(
-      G.Loads, [&](const AccessAddress &L) { return crosses(L, Residue, LineBytes); });
+      G.Accesses, [&](const AccessAddress &L) { return crosses(L, Residue, LineBytes); });
 }
 
 /// Returns the groups of all accesses up to a size, by part.
@@ -82,9 +83,9 @@ std::unordered_map<uint32_t, Group> groupsOf(const Kernel &K, const AccessAddres
     Group &G = Place->second;
     if (IsNew)
       ++PartsOf[Accesses.ObjectOf.at(A.Part)];
-    G.Loads.push_back(A);
-    G.HasSymbol |= K.MemorySymbol[K.MemoryOfValue[A.Value]] >= 0 ||
-                   std::ranges::find(K.AlignedValue, A.Value) != K.AlignedValue.end();
+    G.Accesses.push_back(A);
+    G.IsPlaced |= K.MemorySymbol[K.MemoryOfValue[A.Value]] >= 0 ||
+                  std::ranges::find(K.AlignedValue, A.Value) != K.AlignedValue.end();
   }
   for (auto &[Part, G] : Groups)
     G.IsAlone = PartsOf[Accesses.ObjectOf.at(Part)] == 1;
@@ -120,7 +121,7 @@ void CrossingCounter::count(const Group &G, bool IsOffset) {
   // Places of symbols, and of vectors as wide as a line, are those with the fewest crossings.
   bool IsLikely = K.LinePlaces == LikelyPlace;
   bool IsAligned =
-      G.HasSymbol || (!IsLikely && K.LinePlaces != AnyPlace && G.isOfWholeLines(K.LineBytes));
+      G.IsPlaced || (!IsLikely && K.LinePlaces != AnyPlace && G.isOfWholeLines(K.LineBytes));
   int64_t BestCount = -1, WorstCount = -1, BestResidue = 0, WorstResidue = 0;
   G.forEachResidue(K.LineBytes, [&](int64_t Residue, int64_t) {
     int64_t Count = countCrossings(G, Residue, K.LineBytes);
@@ -132,16 +133,16 @@ void CrossingCounter::count(const Group &G, bool IsOffset) {
   // If a load has to cross a line, the group is a shifted view, which may begin anywhere.
   int64_t Apart = IsLikely && G.IsAlone && BestCount == 0 ? MallocAlignment : 1;
   G.forEachResidue(K.LineBytes, [&](int64_t Residue, int64_t Step) {
-    for (const AccessAddress &L : G.Loads)
+    for (const AccessAddress &L : G.Accesses)
       if (!IsAligned && Residue / Step * Step % Apart == 0 && crosses(L, Residue, K.LineBytes))
         Average[L.Value] += std::max(Step, Apart);
   });
   Shifted |= BestCount > 0;
   AllBest += BestCount;
-  if (G.HasSymbol)
+  if (G.IsPlaced)
     WorstResidue = BestResidue;
-  ChosenResidue[G.Loads.front().Part] = K.LinePlaces == WorstPlace ? WorstResidue : BestResidue;
-  for (const AccessAddress &L : G.Loads) {
+  ChosenResidue[G.Accesses.front().Part] = K.LinePlaces == WorstPlace ? WorstResidue : BestResidue;
+  for (const AccessAddress &L : G.Accesses) {
     bool Crosses = crosses(L, BestResidue, K.LineBytes);
     Result.Best[L.Value] += Crosses;
     Result.Worst[L.Value] += crosses(L, WorstResidue, K.LineBytes);
@@ -158,7 +159,7 @@ void CrossingCounter::countObjects(const std::unordered_map<uint32_t, Group> &Gr
   std::unordered_map<int32_t, Group> Objects;
   for (const auto &[Part, G] : Groups) {
     Group &Object = Objects[Loads.ObjectOf.at(Part)];
-    Object.Loads.insert(Object.Loads.end(), G.Loads.begin(), G.Loads.end());
+    Object.Accesses.insert(Object.Accesses.end(), G.Accesses.begin(), G.Accesses.end());
   }
   int64_t AlignedAlike = 0;
   for (const auto &[Number, G] : Objects) {
@@ -218,7 +219,7 @@ std::unordered_map<uint32_t, StorePlace> incc::storePlaces(const Kernel &K,
   std::unordered_map<uint32_t, StorePlace> Places;
   for (const auto &[Part, G] : groupsOf(K, Stores, std::numeric_limits<int32_t>::max())) {
     StorePlace &Place = Places[Part];
-    if (G.HasSymbol || K.LinePlaces < WorstPlace)
+    if (G.IsPlaced || K.LinePlaces < WorstPlace)
       continue;
     Place.Step = K.LinePlaces == LikelyPlace && G.IsAlone ? MallocAlignment : G.element();
     if (K.LinePlaces == WorstPlace)

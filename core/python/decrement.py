@@ -131,7 +131,7 @@ class _Registers:
         self.kernel = kernel
         self.moves = moves
         # Factors are neither zero nor patterns of bits, in most cases, and arithmetic with them raises no exceptions.
-        ordered = sorted(kernel.instructions, key=lambda i: _is_factor(isa(kernel.isa), i))
+        ordered = sorted(kernel.instructions, key=lambda i: _factor_first(isa(kernel.isa), i))
         self.read = list(dict.fromkeys(a.register.root for i in ordered for a in i.registers if a.read))
         self.written = set().union(*[_written(i) for i in kernel.instructions])
 
@@ -146,7 +146,7 @@ class _Registers:
         return left
 
 
-def _is_factor(of: Isa, instruction: Instruction) -> tuple[bool, bool]:
+def _factor_first(of: Isa, instruction: Instruction) -> tuple[bool, bool]:
     """Return a key that sorts instructions which multiply or divide first, then other floating-point arithmetic."""
     operation = of.operation(instruction.mnemonic, instruction.text)
     multiplies = operation is not None and operation.kind in ("mul", "fma", "div")

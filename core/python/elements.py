@@ -100,8 +100,10 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
         A multiply-add counts as both operations; minima, maxima, comparisons and roundings are ignored.
         """
-        chosen = ("min", "max", "compare", "round")
-        return frozenset([(kind, bits) for kind, bits, floating in self.operations if floating and kind not in chosen])
+        without_computation = ("min", "max", "compare", "round")
+        return frozenset(
+            [(kind, bits) for kind, bits, floating in self.operations if floating and kind not in without_computation]
+        )
 
 
 class Elements(msgspec.Struct, frozen=True):

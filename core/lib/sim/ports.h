@@ -4,11 +4,11 @@
 // or when it leaves the queue before its scheduler, and keeps this port until it
 // starts. The choice depends on how many µops are bound to each port.
 //
-// Each way to choose is a class: LeastLoadedRule, AlternatingRule, SixPortRule,
-// EightPortRule and TenPortRule. A model names the rule (Pipeline::Binding) and
-// has its constants. The rules of Intel's cores were found by Abel and Reineke
-// ("uiCA: Accurate Throughput Prediction of Basic Blocks on Recent Intel
-// Microarchitectures", ICS 2022).
+// Each way to choose is a class: LeastLoadedRule, AlternatingRule,
+// GroupsInTurnRule, SixPortRule, EightPortRule and TenPortRule. A model names the
+// rule (Pipeline::Binding) and has its constants. The rules of Intel's cores were
+// found by Abel and Reineke ("uiCA: Accurate Throughput Prediction of Basic Blocks
+// on Recent Intel Microarchitectures", ICS 2022).
 //
 // "First" and "last" among ports that are equally used refer to the ports'
 // numbers, which are their places in the model's order here (order.h).
