@@ -510,9 +510,9 @@ def _orders(loops: Sequence[Features]) -> list[list[str]]:
 
 
 def _from_known(order: Sequence[str], matched: Container[str]) -> Iterable[tuple[str, str, int]]:
-    """Yield for each unmatched function the nearest matched ones before and after it, with the distance.
+    """Yield (unmatched function, matched function, distance) for the nearest matched function on either side.
 
-    The distance is negative for a function after it.
+    The distance counts functions in the order of the text, and is negative if the matched function comes later.
     """
     functions = order[1:]
     for sign in (1, -1):

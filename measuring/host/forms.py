@@ -2,7 +2,7 @@
 
 Each form is measured on the machine, and in the same way on the relative's simulation. The overhead of measuring (ways
 back between registers, rounding, the loop's own instructions) is in both, so the rest is a difference of the cores.
-µops and their ports stay the relative's here; forms whose throughput contradicts them are for `host_ports`.
+µops and their ports stay the relative's here; forms whose throughput contradicts them are for `host.ports`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Measurable(Protocol):
 
 
 class FormBench(Protocol):
-    """A bench that measures forms of one instruction set: `forms.bench.Bench`, or that of AArch64."""
+    """A bench that measures forms of one instruction set: `forms.bench.CoreBench`, or that of AArch64."""
 
     def header(self) -> dict[str, Any]: ...
 

@@ -856,7 +856,7 @@ _ADDRESS = "a"
 _MOST_COLUMNS = 64
 _SIGN_EXTENDING = ("movsx", "movsxd")
 _EXTENDING = (*_SIGN_EXTENDING, "movzx")
-"""Loads whose result the renamer has in no register."""
+"""Loads that the renamer cannot replace by the stored register, since they extend its value."""
 _CLASS_OF_NAME = {"gpr": 0, "xmm": 128, "ymm": 256, "zmm": 512, "simd": 128, "sve": 2048}
 _FLAG_LOCATION = {"C": "flag C", "SPAZO": "flags SPAZO"}
 _UOP_ORDER = {b.UOP_LOAD: 0, b.UOP_COMPUTE: 1, b.UOP_BRANCH: 2, b.UOP_STORE_ADDRESS: 3, b.UOP_STORE_DATA: 4}

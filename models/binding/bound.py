@@ -311,6 +311,7 @@ class Pipeline:
     limited_uops: list[int]
     """The most µops per cycle for each of these sets."""
     ports_at_start: int
+    """Ports that µops take when they start, not at issue: the oldest µop first, each the first port that is free."""
     renamer_ports: int
     """Ports of the µops that the renamer inserts, for the stack engine and to merge registers."""
     stack_location: int
@@ -321,9 +322,9 @@ class Pipeline:
     """Lower bits of addresses in which loads are compared with stores in flight, 0 for all. The following are of no
     effect then."""
     aliasing_stores: int
-    """Stores to other addresses with which a load must agree in these bits,"""
+    """Stores to other addresses with which a load must agree in these bits to be late."""
     aliasing_cycles: int
-    """for it to be late by so many cycles."""
+    """Cycles by which such a load is late."""
     aliasing_after_retirement: int
     """Cycles after its retirement for which a store is compared."""
     aliasing_starts_again: int

@@ -406,13 +406,13 @@ def _chains_alike(facts: KernelResult, reached: float = 1) -> list[Chain]:
 
 
 def _several(facts: KernelResult, chains: int) -> int:
-    """Return the number of variables of all chains that are in flight if nothing waits, a power of two for each.
+    """Return the number of variables of all chains that are in flight if nothing waits: 2, 4 or 8 for each chain.
 
     It is the chain's latency divided by the cycles that the loop's other limits allow for an addition.
     """
     least = _least(facts)
     count = 2 * chains
-    while count < 8 * chains and 2 * facts.bounds.loop_carried * chains > count * least * 2:
+    while count < 8 * chains and facts.bounds.loop_carried * chains > count * least:
         count *= 2
     return count
 

@@ -76,7 +76,7 @@ def _buffer(usage: Usage, cycles: int) -> t.Buffer:
 def _schedulers(result: KernelResult, statistics: Statistics) -> list[t.Scheduler]:
     """Return LLVM's schedulers if the model describes them, otherwise the core's and the queue before them.
 
-    µops whose schedulers have no limit of their own count in neither. Returns None on an in-order core.
+    µops whose schedulers have no limit of their own count in neither. An in-order core has none.
     """
     bound = result.bound
 
