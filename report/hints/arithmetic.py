@@ -389,8 +389,7 @@ def _without_tests(facts: KernelResult, context: HintContext, tests: Sequence[in
         # Both parts of a number are in a vector.
         packed = plain.cycles / (of_width(facts.model, present, vector_bits(facts.model, context.build)) or 1)
     else:
-        # Both parts are neighbours, so each vector that is loaded or stored is shuffled.
-        packed = packed_cycles(plain, context, shuffled=True) or plain.cycles
+        packed = packed_cycles(plain, context) or plain.cycles
     return max(carried, min(plain.cycles, packed))
 
 

@@ -14,7 +14,7 @@ from incc.frontends.kernel import Instruction, MemoryAccess
 from incc.models.binding.bound import IS_LOAD, IS_STORE
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import CLANG, advise, both
+from incc.report.hints.advice import CLANG, GCC, advise, both
 from incc.report.hints.arithmetic import tests_products
 from incc.report.hints.common import (
     bound_without,
@@ -84,15 +84,26 @@ def _gain(
     split = gain_at(facts, context, carried, max(_least(facts), carried * len(chains) / several), 1)
     if not vectors:
         return split
-    gain = packed_gain(facts, context, carried)
+    # gcc's vectors hold both parts of complex numbers, and so half as many numbers.
+    parts = 2 if context.build.family == GCC and tests_products(facts, context) else 1
+    gain = packed_gain(facts, context, carried * parts)
     if gain is None:
         # The loop has vectors, whose elements it adds one by one.
         members = {i for chain in chains for i in chain_instructions(chain)}
-        shuffles = operations(facts.kernel, "shuffle")
+        shuffles = _taking_apart(facts, members)
         one = Fraction(chains[0].latency, max(1, len(chain_instructions(chains[0]))))
         after = max(bound_without(facts, {*members, *shuffles}), one)
         gain = gain_at(facts, context, carried, after, context.elements)
     return max(gain, split)
+
+
+def _taking_apart(facts: KernelResult, members: AbstractSet[int]) -> set[int]:
+    """Return the shuffles that only take vectors apart for a sum of single elements, made by these instructions."""
+    apart = {*operations(facts.kernel, "shuffle")}
+    edges = facts.analysis.edges
+    while others := {e.producer for e in edges if e.producer in apart and e.consumer not in apart | members}:
+        apart -= others
+    return apart
 
 
 def _least(facts: KernelResult) -> Fraction:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from math import lcm
+from math import ceil, lcm
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -149,9 +149,7 @@ class VectorWork(msgspec.Struct, frozen=True, kw_only=True):
     """The size of the largest element that is computed with or moved."""
 
 
-def packed_cycles(
-    facts: KernelResult, context: HintContext, chain: Fraction = Fraction(), shuffled: bool = False
-) -> Fraction | None:
+def packed_cycles(facts: KernelResult, context: HintContext, chain: Fraction = Fraction()) -> Fraction | None:
     """Return the cycles of an iteration's work as vectors; None if they cannot be estimated.
 
     Args:
@@ -159,12 +157,8 @@ def packed_cycles(
         context: Its compilation.
         chain: The cycles per iteration of the reductions in the loop as it is. gcc computes one vector of partial
             results, clang several.
-        shuffled: Each vector that is loaded or stored is shuffled.
     """
-    work = vector_work(facts)
-    if work is not None and shuffled:
-        moved = work.counts.get("load", 0) + work.counts.get("store", 0)
-        work = replace(work, counts={**work.counts, "add": work.counts.get("add", 0) + moved})
+    work = vector_work(facts, context.elements)
     bits = vector_bits(facts.model, context.build)
     if work is None or bits < 128:
         return None
@@ -192,7 +186,7 @@ def packed_gain(facts: KernelResult, context: HintContext, chain: Fraction = Fra
 def _packed(facts: KernelResult, context: HintContext, chain: Fraction) -> tuple[Fraction, int] | None:
     """Return the cycles of an iteration's work as vectors, and the elements at once; None if they are unknown."""
     after = packed_cycles(facts, context, chain)
-    work = vector_work(facts)
+    work = vector_work(facts, context.elements)
     if after is None or work is None:
         return None
     lanes = vector_bits(facts.model, context.build) // work.element_bits
@@ -261,8 +255,11 @@ def least_trips(facts: KernelResult, context: HintContext, chain: Fraction) -> i
     return 1
 
 
-def vector_work(facts: KernelResult) -> VectorWork | None:
-    """Return the work of a scalar loop; None if it does what has no equivalent in vectors."""
+def vector_work(facts: KernelResult, elements: Fraction) -> VectorWork | None:
+    """Return the work of a scalar loop that does so many of the source's iterations in one of its own.
+
+    The result is None if it does what has no equivalent in vectors.
+    """
     kernel = facts.kernel
     overhead = set(counting(kernel))
     working = [
@@ -274,8 +271,8 @@ def vector_work(facts: KernelResult) -> VectorWork | None:
     if any(access.elements != 1 or not access.size or access.size > 8 for access in accesses):
         return None
     kinds = [_kind(instruction, kernel.isa) for instruction in working]
-    moved = _moved(kernel)
-    sizes = [size for kind, size in moved if kind != "gather"]
+    moved = _moved(kernel, elements)
+    sizes = [size for kind, size in moved if kind not in ("gather", "shuffle")]
     bits = max([_sum_bits(facts), *[_element_bits(instruction, kernel.isa) for instruction in working], *sizes])
     if _computes_ints(working, kinds, kernel.isa):
         # C computes small integers as ints, which takes vectors at least twice the width, and conversions.
@@ -319,19 +316,42 @@ def _element_bits(instruction: Instruction, instruction_set: str) -> int:
     return max(arithmetic.element if arithmetic else 0, _NARROWEST_PRODUCT if product else 0)
 
 
-def _moved(kernel: KernelCode) -> list[tuple[str, int]]:
-    """Return the accesses that vectors need, as "load", "store" or "gather" with their bits."""
+def _moved(kernel: KernelCode, elements: Fraction) -> list[tuple[str, int]]:
+    """Return what vectors need to load and store: "load", "store", "gather" or "shuffle", each with its bits."""
     flow = dataflow(kernel)
     moved = []
+    strided: dict[tuple[str, int, int, object], list[int]] = {}
     for accesses, kind in ((flow.loads, "load"), (flow.stores, "store")):
         for access in accesses:
             step = access_step(access, kernel)
             # Elements at a distance that is not in the code, such as those of a column, are gathered too.
             if access.address.kind == DATA or step is None:
                 moved.append(("gather", 8 * access.size))
+            elif abs(step) > access.size * elements:
+                group = kind, access.size, abs(step), tuple(access.address.terms.items())
+                strided.setdefault(group, []).append(access.address.constant)
             elif step:
                 moved.append((kind, 8 * access.size))
+                if step < 0:
+                    moved.append(("shuffle", 8 * access.size))
+    for (kind, size, distance, _), places in strided.items():
+        of_group = _of_structures(kind, Fraction(distance, size), len({*places}), elements)
+        moved += [(each, 8 * size) for each in of_group]
     return moved
+
+
+def _of_structures(kind: str, step: Fraction, members: int, elements: Fraction) -> list[str]:
+    """Return what moves elements that are not neighbours, of an iteration that advances by `step` elements' sizes.
+
+    Compilers load whole structures of two, three, four or eight members and sort these by shuffles of two vectors, at
+    most as many as a transposition takes. Other elements are gathered.
+    """
+    distance = step / elements
+    if distance not in (2, 3, 4, 8) or (kind == "store" and members < step):
+        return ["gather"] * members
+    each, vectors = members / elements, int(step)
+    shuffles = elements * min(each * (distance - 1), distance * (int(distance) - 1).bit_length())
+    return [kind] * vectors + ["shuffle"] * ceil(shuffles)
 
 
 def _makes_address(facts: KernelResult, i: int) -> bool:

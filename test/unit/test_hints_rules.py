@@ -774,6 +774,42 @@ def test_counts_by_keys_that_may_repeat() -> None:
     assert "repeated-place" not in hints("incl 8(%rdi)\nmovq (%rdi), %rdi", "-O2")
 
 
+STRUCTURES = """\
+vmovsd (%rdi), %xmm1
+vmulsd %xmm1, %xmm1, %xmm1
+vmovsd 8(%rdi), %xmm2
+vfmadd231sd %xmm2, %xmm2, %xmm1
+vmovsd 16(%rdi), %xmm2
+vfmadd132sd 24(%rdi), %xmm1, %xmm2
+vaddsd %xmm2, %xmm0, %xmm0"""
+
+
+def test_vectors_of_members_are_shuffled() -> None:
+    end = "addq $32, %rdi\ncmpq %rdx, %rdi\njne .L1"
+    build: dict[str, Any] = {"compiler": CLANG, "cpu": "skylake-avx512"}
+    members = hints(STRUCTURES, "-O3", "-march=skylake-avx512", end=end, **build)["sum-chain"].gain
+    product = "vmovsd (%rdi,%rax,8), %xmm1\nvfmadd231sd (%rsi,%rax,8), %xmm1, %xmm0"
+    neighbours = hints(product, "-O3", "-march=skylake-avx512", **build)["sum-chain"].gain
+    assert neighbours is not None
+    assert neighbours > 6
+    # A transposition of 4 vectors takes 8 shuffles on one port, for 4 elements.
+    assert members == 2
+
+
+def test_sum_of_structures_that_gcc_adds_one_by_one() -> None:
+    load = "vmovupd {0}(%rdi), %ymm{1}\nvmovupd {2}(%rdi), %ymm{3}\nvunpcklpd %ymm{3}, %ymm{1}, %ymm{1}"
+    sort = f"{load.format(0, 1, 32, 2)}\n{load.format(64, 3, 96, 4)}\nvperm2f128 $49, %ymm1, %ymm3, %ymm1"
+    more = "\n".join(f"vpermpd ${n}, %ymm1, %ymm{n}\nvmulpd %ymm{n}, %ymm1, %ymm1" for n in range(4, 9))
+    add = (
+        "vaddsd %xmm1, %xmm0, %xmm0\nvunpckhpd %xmm1, %xmm1, %xmm2\nvaddsd %xmm2, %xmm0, %xmm0\n"
+        "vextractf128 $1, %ymm1, %xmm1\nvaddsd %xmm1, %xmm0, %xmm0\nvunpckhpd %xmm1, %xmm1, %xmm1\n"
+        "vaddsd %xmm1, %xmm0, %xmm0"
+    )
+    found = hints(f"{sort}\n{more}\n{add}", "-O3", end="subq $-128, %rdi\ncmpq %rdx, %rdi\njne .L1")["sum-chain"]
+    # The 8 shuffles that sort the members remain, and those that take the vector apart do not.
+    assert found.gain == 2
+
+
 # --- loops inside of others -------------------------------------------------------------------------------------------
 
 
