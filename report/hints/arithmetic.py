@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from incc.core.dataflow import dataflow
 from incc.core.figures import operations as operations_of
 from incc.core.ranges import rare_calls
 from incc.frontends.isa import isa
@@ -32,6 +33,7 @@ from incc.report.hints.common import (
 )
 from incc.report.hints.context import HintContext
 from incc.report.hints.estimates import (
+    access_step,
     changed,
     of_width,
     packed_cycles,
@@ -130,10 +132,23 @@ def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None
     if bits < 32 or not _limit(facts, divisions) or bound_without(facts, divisions) > WORTH * facts.cycles:
         return None
     signed = all(of_isa[kernel.instructions[i].mnemonic][1] for i in divisions)
-    kind = "int" if signed else "unsigned"
-    change = f"divide as doubles, ({kind})((double)a / d), which is exact for 32-bit integers and can be vectorised"
-    if bits > 32:
-        change = f"if the values fit into 32 bits, {change}"
+    gain = None
+    if all(_divides_counter(facts, i) for i in divisions):
+        change = "count to the divisor and start again (or add 1 to the quotient), which takes no division"
+    else:
+        quotient = f"({'int' if signed else 'unsigned'})((double)a / d)"
+        change = f"divide as doubles, {quotient}, which is exact for 32-bit integers"
+        if _only_remainders(facts, divisions):
+            change = (
+                f"take the remainder of a division of doubles, a - {quotient} * d, which is exact for 32-bit integers"
+            )
+        flow = dataflow(kernel)
+        # Not with elements at places that depend on the results.
+        if all(access_step(access, kernel) is not None for access in (*flow.loads, *flow.stores)):
+            change += " and can be vectorised"
+            gain = _gain_of_doubles(facts, context, len(divisions))
+        if bits > 32:
+            change = f"if the values fit into 32 bits, {change}"
     return hint(
         "integer-division",
         f"{bits}-bit integers are divided by a divisor that does not change in the loop "
@@ -141,8 +156,30 @@ def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None
         {"instructions": divisions, "bits": bits},
         None,
         change,
-        gain=_gain_of_doubles(facts, context, len(divisions)),
+        gain=gain,
     )
+
+
+def _divides_counter(facts: KernelResult, division: int) -> bool:
+    """Return True if a division's operands are only copies of the loop's counter and values that do not change."""
+    kernel, counters = facts.kernel, {*counting(facts.kernel)}
+    sources = {division}
+    while more := {e.producer for e in facts.analysis.edges if e.consumer in sources - counters} - sources:
+        sources |= more
+    between = [kernel.instructions[i] for i in sources - counters - {division}]
+    return not sources.isdisjoint(counters) and not any(each.memory or _computes(each, kernel.isa) for each in between)
+
+
+def _computes(instruction: Instruction, instruction_set: str) -> bool:
+    """Return True if an instruction does more than copy, extend or clear a register."""
+    return isa(instruction_set).work_of(instruction) != "moves" and not instruction.idiom
+
+
+def _only_remainders(facts: KernelResult, divisions: Sequence[int]) -> bool:
+    """Return True if the loop uses only the remainders of divisions that return both."""
+    names = facts.bound.location_names
+    results = {names[e.location] for e in facts.analysis.edges if e.producer in divisions and e.location >= 0}
+    return results == {"rdx"}
 
 
 def _gain_of_doubles(facts: KernelResult, context: HintContext, divisions: int) -> Fraction | None:

@@ -189,6 +189,25 @@ def test_integer_division() -> None:
     assert found("%r10d") is None
 
 
+def test_remainders() -> None:
+    def found(body: str) -> t.Hint:
+        end = "incq %rcx\ncmpq %r9, %rcx\njne .L1"
+        return hints(body, "-O3", mcpu="sapphirerapids", end=end)["integer-division"]
+
+    load = "movl (%rdi,%rcx,4), %eax\ncltd\nidivl %r8d\n"
+    each = found(f"{load}movl %edx, (%rsi,%rcx,4)")
+    assert "a - (int)((double)a / d) * d" in each.source_change
+    assert each.gain is not None
+    # Places that depend on remainders are not vectorised.
+    table = found(f"{load}movslq %edx, %rdx\naddl $1, (%rsi,%rdx,4)")
+    assert (table.gain, "vectorised" in table.source_change) == (None, False)
+    # The counter's remainder takes no division.
+    counter = found(
+        "movl %ecx, %eax\ncltd\nidivl %r8d\nmovslq %edx, %rdx\nmovb (%rdi,%rdx), %al\nmovb %al, (%rsi,%rcx)"
+    )
+    assert counter.source_change.startswith("count to the divisor")
+
+
 @pytest.mark.parametrize(("name", "kind"), [("sdiv", "int"), ("udiv", "unsigned")])
 def test_integer_division_on_arm(name: str, kind: str) -> None:
     def found(width: str, divisor: str = "4", core: str = "neoverse-v1") -> t.Hint | None:
