@@ -16,7 +16,7 @@ from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE, BoundKerne
 from incc.models.throughput import of_mix
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import advise
+from incc.report.hints.advice import advise, both
 from incc.report.hints.common import (
     WORTH,
     bound_without,
@@ -333,13 +333,28 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if len(calls(kernel)) > len(called):
         return None
     instructions = sorted({*called, *roots, *compared})
+    carried = _sums(facts)
+    reorder = advise("reassociate", context.build) if carried and not context.build.reorders else None
     return hint(
         "math-errno",
         f"the square root ({wording.places(kernel, called or roots)}) must set errno, which takes a comparison and a "
-        f"branch and prevents vectorisation",
+        f"branch and prevents vectorisation{', as the fixed order of sums does' if reorder else ''}",
         {"instructions": instructions},
-        advice,
-        gain=None if stored_in_place(kernel) else packed_gain(facts, context),
+        both(advice, reorder) if reorder else advice,
+        gain=None if stored_in_place(kernel) else packed_gain(facts, context, carried),
+    )
+
+
+def _sums(facts: KernelResult) -> Fraction:
+    """Return the cycles per iteration of the longest chain of floating-point additions; 0 if there is none."""
+    instructions = facts.kernel.instructions
+    return max(
+        [
+            chain.cycles_per_iteration
+            for chain in facts.analysis.chains
+            if all(instructions[i].sum is not None for i in chain_instructions(chain))
+        ],
+        default=Fraction(),
     )
 
 
