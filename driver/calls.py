@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 
 import msgspec
@@ -12,12 +12,13 @@ from msgspec.structs import replace
 
 from incc.core.analysis import analyze_kernel
 from incc.core.calls import OFTEN, call_cycles
+from incc.core.roles import has_fixed_strides, has_open_stride, with_unit_stride
 from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, Trips
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.asm.parse import Assembly
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Instruction, KernelCode, Region
+from incc.frontends.kernel import Instruction, KernelCode, Region, SourceLocation
 from incc.models.model import MachineModel
 from incc.report import types as t
 from incc.report.build import unit_parts
@@ -231,6 +232,61 @@ def find_replaced(parsed: Assembly, result: UnitResult, decode: Callable[[Region
                 if len(done[instead]) >= LEAST_ENTRIES:
                     replaced[main] = instead
     return replace(result, replaced=replaced)
+
+
+def with_unit_strides(parsed: Assembly, result: UnitResult, decode: Callable[[Region], KernelCode]) -> UnitResult:
+    """Return the result with the roles of loops that run only if a stride is 1, and of those that run for any other.
+
+    Compilers make such versions of loops with strides that only a call knows. All strides of such a version are
+    constant, and of calls with other arguments than trip counts it runs in those with a 1. The arguments are those of
+    `predict_calls`.
+    """
+    result = replace(result, parts=result.parts or unit_parts(result))
+    versions = _versions_for_strides(result)
+    if not versions:
+        return result
+    loops = _loops(parsed, result)
+    parts = list(result.parts)
+    for graph in control_flow(parsed, versions.__contains__):
+        heads = loops[graph.name]
+        function = _function(parsed, graph, heads, result, decode)
+        if isinstance(function, str):
+            continue
+        for taken, fixed in versions[graph.name]:
+            group = {head: n for head, n in heads.items() if n in taken or n in fixed}
+            follow = partial(_iterations_of, function.follower, group)
+            done, of_one = follow(_MANY_TRIPS), follow(replace(_MANY_TRIPS, outer=1), 1)
+            main = max(taken, key=lambda n: (done.get(n, 0), -n))
+            if done.get(main) and not any(done.get(n) for n in fixed) and any(of_one.get(n) for n in fixed):
+                parts = with_unit_stride(parts, result.results, main, [n for n in taken if n != main], fixed)
+    return replace(result, parts=parts)
+
+
+def _versions_for_strides(result: UnitResult) -> dict[str, list[tuple[list[int], list[int]]]]:
+    """Return by function, for loops of the source: the loops with strides that only a call knows, and those without."""
+    of_source: dict[tuple[str, SourceLocation], list[int]] = {}
+    for n, part in enumerate(result.parts):
+        region = result.results[n].kernel.region
+        if region is not None and region.source is not None and region.shape == "innermost" and part.role.name:
+            of_source.setdefault((region.function, region.source), []).append(n)
+    versions: dict[str, list[tuple[list[int], list[int]]]] = {}
+    for (function, _), numbers in of_source.items():
+        kernels = {n: result.results[n].kernel for n in numbers} if len(numbers) > 1 else {}
+        taken, fixed = (
+            [n for n, kernel in kernels.items() if has(kernel)] for has in (has_open_stride, has_fixed_strides)
+        )
+        if taken and fixed:
+            versions.setdefault(function, []).append((taken, fixed))
+    return versions
+
+
+def _iterations_of(follower: CallFollower, group: Mapping[int, int], trips: Trips, *others: int) -> dict[int, int]:
+    """Return the iterations of the loops of a group, by their numbers, in a call; none if they are not certain.
+
+    `group` has the numbers by header, and `others` are the values of other arguments than trip counts, if given.
+    """
+    entered = follower.first_loops(trips, FOLLOWED, group.keys(), *([others] if others else []))
+    return {n: sum(entered.get(head, ())) for head, n in group.items()} if entered else {}
 
 
 def _is_packed(kernel: KernelCode) -> bool:

@@ -629,6 +629,11 @@ def _with_calls(
     def decode(region: Region) -> KernelCode:
         return decode_unit(unit, parsed, [region])[0]
 
+    few = len(result.results) <= MOST_WITH_WHAT_IFS
+    if settings.kernel.steady and settings.scope.regions == "loops" and few:
+        from incc.driver.calls import with_unit_strides
+
+        result = with_unit_strides(parsed, result, decode)
     if trips_of is not None:
         from incc.driver.calls import predict_calls
 
@@ -639,7 +644,6 @@ def _with_calls(
         from incc.driver.calls import with_near_trips
 
         result = with_near_trips(parsed, result, decode)
-    few = len(result.results) <= MOST_WITH_WHAT_IFS
     if few and any(isinstance(each, int) for each in settings.kernel.data):
         from incc.driver.calls import with_passes
 

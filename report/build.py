@@ -140,6 +140,7 @@ def unit_report(unit_result: UnitResult, only_complete: bool = False) -> t.UnitR
             [_places(result, place) for result, place in zip(unit_result.results, unit_result.places, strict=True)],
             unit.remarks,
             unit.folder,
+            {kernels[part.role.of].kernel_id for part in parts if part.role.unit_stride},
         )
     marks: list[t.MarkReport] = []
     problems: list[t.MarkError] = []

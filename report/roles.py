@@ -61,6 +61,6 @@ def _text(role: Role, main: KernelCode | None) -> str:
         case "prologue":
             return f"prologue: runs before {where}"
         case "fallback":
-            return f"fallback: replaces {where} for {when}"
+            return f"fallback: replaces {where} for {'a stride of 1' if role.unit_stride else when}"
         case _:
             return f"outer loop: surrounds {where} and runs alone if that loop has no iterations"

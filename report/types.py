@@ -592,9 +592,9 @@ class RoleReport(msgspec.Struct, frozen=True, kw_only=True):
 
     name: RoleName
     """main: most of the work; remainder: the iterations that the main loop leaves over; prologue: the elements before
-    the main loop; fallback: replaces the main loop if arrays overlap or are short; outer: an outer loop around an inner
-    one that has nothing to do; partial: the iterations of a loop that enter no loop inside; empty for code that is not
-    a loop."""
+    the main loop; fallback: replaces the main loop if arrays overlap or are short, or if a stride is 1; outer: an outer
+    loop around an inner one that has nothing to do; partial: the iterations of a loop that enter no loop inside; empty
+    for code that is not a loop."""
     of: str
     """The kernel_id of the main loop, or of the inner loop for an outer one; empty for a main loop."""
     instead: bool

@@ -11,6 +11,9 @@ between the two.
 If two source loops do the same work in one function and no lines are known, their main loops have the same steps; each
 remainder belongs to the main loop from which control reaches it last.
 
+Versions for a stride of 1 have larger steps than the loop that runs for any other stride. Whether a loop is such a
+version shows only in what a call executes (`with_unit_strides` in `driver/calls.py`).
+
 All this is inferred. The compiler's own record of a loop (`Region.compiled`) takes precedence: it tells which loops a
 source loop became, and how many of its iterations one iteration of each contains.
 """
@@ -26,9 +29,10 @@ from msgspec.structs import replace
 
 from incc.core import elements
 from incc.core.analysis import KernelResult
+from incc.core.dataflow import moving_addresses
 from incc.core.elements import Elements, Work
 from incc.frontends.asm.parse import Origin
-from incc.frontends.kernel import Basis, Region, RoleName, SourceLocation
+from incc.frontends.kernel import Basis, KernelCode, Region, RoleName, SourceLocation
 
 
 class Role(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +44,8 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """The number of the main loop; -1 for a main loop and for code that is not a loop."""
     instead: bool = False
     """True for a remainder that also replaces the main loop where that cannot run."""
+    unit_stride: bool = False
+    """True for a fallback that runs only if a stride, which the main loop takes as it is, is 1."""
     basis: Basis = "inferred"
     """Reported by the compiler, or inferred from the code."""
 
@@ -98,6 +104,39 @@ def parts(
                 )
         _as_compiled(members, results, kernel_parts)
     return kernel_parts
+
+
+def has_open_stride(kernel: KernelCode) -> bool:
+    """Return True if an access advances by a value that the loop does not change, and that only a call knows."""
+    return any(address.step is not None and address.step.terms for address in moving_addresses(kernel))
+
+
+def has_fixed_strides(kernel: KernelCode) -> bool:
+    """Return True if each access, of one at least, advances by a constant or stays where it is."""
+    addresses = moving_addresses(kernel)
+    return bool(addresses) and all(address.step is not None and not address.step.terms for address in addresses)
+
+
+def with_unit_stride(
+    parts: Sequence[Part], results: Sequence[KernelResult], main: int, others: Sequence[int], fixed: Sequence[int]
+) -> list[Part]:
+    """Return the parts of a unit's kernels with those of a loop that has a version for a stride of 1.
+
+    Args:
+        parts: The parts of all kernels.
+        results: The results of all kernels.
+        main: The number of the loop that runs for any other stride.
+        others: The numbers of its remainders and the like, which take the stride as it is.
+        fixed: The numbers of the version's loops.
+    """
+    changed = list(parts)
+    regions = {n: results[n].kernel.region for n in (main, *others)}
+    changed[main] = replace(parts[main], role=Role(name="main"))
+    for n in others:
+        changed[n] = replace(parts[n], role=_relation(n, [main], regions))
+    for n in fixed:
+        changed[n] = replace(parts[n], role=Role(name="fallback", of=main, unit_stride=True))
+    return changed
 
 
 def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], kernel_parts: list[Part]) -> None:

@@ -543,16 +543,19 @@ class CallFollower:
             inputs=self._described(solved),
         )
 
-    def first_loops(self, trips: Trips, instructions: int, versions: Set[int]) -> dict[int, tuple[int, ...]]:
+    def first_loops(
+        self, trips: Trips, instructions: int, versions: Set[int], others: Sequence[int] = (_SMALL, _LARGE)
+    ) -> dict[int, tuple[int, ...]]:
         """Return the iterations of the loops among the first instructions of a call, as `CallPath.loops` has them.
 
         The result is empty if the call cannot be followed, or if something unknown decides which of the loops
-        `versions` (by the first instructions of their headers) run: a trip count, another argument, or a guess.
+        `versions` (by the first instructions of their headers) run: a trip count, a guess, or another argument that has
+        one of the values `others`.
         """
         shape = self._shape
         headers = {header for header in shape.loops if shape.number(header) in versions}
         walks = []
-        for other in (_SMALL, _LARGE):
+        for other in others:
             try:
                 _, walk = self._to(trips, lambda iterations, done: done >= instructions, other)
             except _UnfollowableError:
@@ -562,8 +565,8 @@ class CallFollower:
             if headers & self._unsteady or any(shape.chooses(b, headers) for b in guessed):
                 return {}
             walks.append(walk)
-        one, two = ({header for header in headers if any(walk.iterations.get(header, ()))} for walk in walks)
-        return self._iterations(walks[0]) if one == two else {}
+        entered = {frozenset(header for header in headers if any(walk.iterations.get(header, ()))) for walk in walks}
+        return self._iterations(walks[0]) if len(entered) == 1 else {}
 
     def _to(self, trips: Trips, stop: _Stop | None = None, other: int = _SMALL) -> tuple[dict[_Input, int], _Walk]:
         """Return the trip counts of a call, and the walk through it until `stop` holds. Raises _UnfollowableError.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from incc.frontends.remarks import Remark
 from incc.report import types as t
@@ -99,11 +99,20 @@ _INTERNAL = re.compile(r":? *(?:(?:load|store|stmt|statement):? )?[^ ]*\b[a-z.]*
 
 
 def set_remarks(
-    kernels: Sequence[t.KernelReport], places: Sequence[Mapping[int, At]], remarks: Sequence[Remark], folder: str
+    kernels: Sequence[t.KernelReport],
+    places: Sequence[Mapping[int, At]],
+    remarks: Sequence[Remark],
+    folder: str,
+    passed_over: Collection[str] = (),
 ) -> None:
     """Set the remarks of a unit's kernels, whose hints then need not say how to get the compiler's reasons.
 
-    `places` holds for each kernel those of its instructions, with the branch last; file names are relative to `folder`.
+    Args:
+        kernels: The kernels.
+        places: For each kernel the places of its instructions, with the branch last.
+        remarks: The compiler's remarks.
+        folder: The folder that the names of files are relative to.
+        passed_over: The main loops (`kernel_id`) of which the compiler vectorised only a version for a stride of 1.
     """
     names: dict[str, str] = {}
 
@@ -123,7 +132,8 @@ def set_remarks(
         if kernel.is_loop and loops and here:
             loops = _consistent(loops, kernel)
             at_branch = [remark for remark in loops.get(here[-1], []) if remark.by == _UNROLLER]
-            chosen = [*_of_kernel(kernel, _of_loop(loops, here)), *at_branch[:1]]
+            main = kernel.role.name in ("main", "") and kernel.kernel_id not in passed_over
+            chosen = [*_of_kernel(kernel, _of_loop(loops, here), main), *at_branch[:1]]
             kernel.remarks = [_remark(remark, kernel) for remark in dict.fromkeys(chosen)]
             if any(remark.kind == "not-vectorised" and remark.why for remark in chosen):
                 kernel.hints = [without_reason(hint) for hint in kernel.hints]
@@ -170,10 +180,9 @@ def _of_loop(loops: Mapping[At, list[Remark]], here: Sequence[At]) -> list[Remar
     return about[max(before)] if before else []
 
 
-def _of_kernel(kernel: t.KernelReport, remarks: Sequence[Remark]) -> list[Remark]:
-    """Return the remarks on a loop of the source that apply to this kernel."""
+def _of_kernel(kernel: t.KernelReport, remarks: Sequence[Remark], main: bool) -> list[Remark]:
+    """Return the remarks on a loop of the source that apply to this kernel, which is a main loop or is not."""
     elements = kernel.elements.per_iteration if kernel.elements else None
-    main = kernel.role.name in ("main", "")
     bits = kernel.arithmetic.vector_bits or kernel.memory.widest_access_bits
     of_kind: defaultdict[str, list[Remark]] = defaultdict(list)
     for remark in remarks:

@@ -286,6 +286,76 @@ def test_each_main_loop_alone_in_its_function_has_the_length_of_near_calls() -> 
     assert lengths(*copies) == [None] * 9
 
 
+# --- versions for strides ---------------------------------------------------------------------------------------------
+
+# Sums rsi doubles that are rdx doubles apart. The first loop takes neighbours, the others any distance.
+STRIDES = """
+	.file	1 "x.c"
+	.type	strides, @function
+strides:
+	.loc	1 2 3
+	xorl	%eax, %eax
+	vxorpd	%xmm0, %xmm0, %xmm0
+	{before}
+.Lvector:
+	vaddpd	(%rdi,%rax,8), %ymm0, %ymm0
+	addq	$4, %rax
+	cmpq	%rsi, %rax
+	jb	.Lvector
+	{between}
+.Lscalar:
+	leaq	(,%rdx,8), %rcx
+.Ltwo:
+	vaddsd	(%rdi), %xmm0, %xmm0
+	vaddsd	(%rdi,%rcx), %xmm0, %xmm0
+	leaq	(%rdi,%rcx,2), %rdi
+	addq	$2, %rax
+	leaq	1(%rax), %r8
+	cmpq	%rsi, %r8
+	jb	.Ltwo
+	cmpq	%rsi, %rax
+	jae	.Lend
+.Lone:
+	vaddsd	(%rdi), %xmm0, %xmm0
+	addq	%rcx, %rdi
+	addq	$1, %rax
+	cmpq	%rsi, %rax
+	jb	.Lone
+.Lend:
+	ret
+"""
+CHECKED = "cmpq $1, %rdx\njne .Lscalar"
+
+
+def kernels_of(before: str, between: str, **more: bool) -> list[t.KernelReport]:
+    unit = Unit(assembly=STRIDES.format(before=before, between=between), assembly_file="a.s")
+    settings = Settings(core=CoreSettings(mcpu="skylake-avx512"), kernel=KernelSettings(timeline_iterations=0, **more))
+    return analyze_units([unit], settings).units[0].kernels
+
+
+@pytest.mark.parametrize("what_ifs", [True, False])
+def test_the_main_loop_is_not_the_version_for_a_stride_of_1(what_ifs: bool) -> None:
+    vector, two, one = kernels_of(CHECKED, "jmp .Lend", what_ifs=what_ifs)
+    assert [each.role.name for each in (vector, two, one)] == ["fallback", "main", "remainder"]
+    assert {each.role.of for each in (vector, one)} == {two.kernel_id}
+    assert vector.role.text.endswith(" for a stride of 1")
+    assert not vector.hints
+
+
+@pytest.mark.parametrize(
+    ("before", "between"),
+    [
+        ("", ""),  # both loops run
+        ("", "jmp .Lend"),  # the first one always runs
+        ("cmpq $2, %rdx\njne .Lscalar", "jmp .Lend"),  # compilers make no such versions
+        ("cmpq $1, %rsi\njne .Lscalar", "jmp .Lend"),  # for few elements
+        ("vptest %xmm3, %xmm3\njne .Lscalar", "jmp .Lend"),  # unknown
+    ],
+)
+def test_other_conditions_are_not_about_a_stride(before: str, between: str) -> None:
+    assert not any(each.role.text.endswith("stride of 1") for each in kernels_of(before, between))
+
+
 # --- passes through data of a known size ------------------------------------------------------------------------------
 
 

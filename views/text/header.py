@@ -178,8 +178,9 @@ def _instead(unit: t.UnitReport, kernel: t.KernelReport) -> Iterator[str]:
     others = [other for other in of_this if other.role.instead or other.role.name == "fallback"]
     slowest = max(others, key=lambda other: other.elements.cycles if other.elements else 0, default=kernel)
     if kernel.role.name == "main" and slowest.elements and slowest is not kernel:
-        versioned = any(remark.kind == "versioned" for remark in kernel.remarks)
-        condition = "few elements or overlapping arrays" if versioned else slowest.role.text.rpartition(" for ")[2]
+        condition = slowest.role.text.rpartition(" for ")[2]
+        if condition == "few elements" and any(remark.kind == "versioned" for remark in kernel.remarks):
+            condition = "few elements or overlapping arrays"
         yield f"For {condition} another loop runs, at {slowest.elements.cycles:.2f} cycles per element"
 
 
