@@ -104,8 +104,8 @@ def _limit(facts: KernelResult, divisions: Sequence[int]) -> bool:
 
     Models without a figure for the divider count the cycles of a division on its port.
     """
-    unit = "divider" if any((form := facts.forms[i]) and form.divider for i in divisions) else "port"
-    return unit in facts.limits
+    counted = all((form := facts.forms[i]) and not form.divider for i in divisions)
+    return ("port" if counted else "divider") in facts.limits
 
 
 def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None:
