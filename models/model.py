@@ -147,12 +147,12 @@ class MachineModel:
         "_source",
         "_stated",
         "aliases",
+        "caches",
         "files",
         "functions",
         "isa",
         "name",
         "parameters",
-        "pieces",
         "ports",
         "resources",
         "sources",
@@ -176,8 +176,8 @@ class MachineModel:
 
     Lists are tuples, and tables are read-only: `with_parameters` makes another model.
     """
-    pieces: dict[Any, Any]
-    """Caches of binding (models.binding.pieces)."""
+    caches: dict[Any, Any]
+    """What modules keep for this model, by a key of their own; dropped with it."""
     sources: dict[str, str]
     """The long names of sources by their short ones."""
     files: tuple[str, ...]
@@ -203,7 +203,7 @@ class MachineModel:
         self._llvm = header["llvm"]
         self._memory = header["memory"]
         self._forms = forms
-        self.pieces = {}
+        self.caches = {}
         self._cache: dict[tuple[str, frozenset[str]], Form | None] = {}
 
     def lookup(self, form: str, traits: frozenset[str]) -> Form | None:
@@ -314,21 +314,21 @@ class MachineModel:
     @property
     def llvm(self) -> Llvm | None:
         """LLVM's names of this core's resources, schedulers and register files, None if LLVM has other resources."""
-        if "llvm" not in self.pieces:
+        if "llvm" not in self.caches:
             from incc.models.llvm_names import unpacked
 
-            self.pieces["llvm"] = unpacked(self._llvm)
-        names: Llvm | None = self.pieces["llvm"]
+            self.caches["llvm"] = unpacked(self._llvm)
+        names: Llvm | None = self.caches["llvm"]
         return names
 
     @property
     def memory(self) -> MemoryHierarchy | None:
         """The levels that data come from, None if the model does not describe them."""
-        if "memory" not in self.pieces:
+        if "memory" not in self.caches:
             from incc.models.memory import unpacked
 
-            self.pieces["memory"] = unpacked(self._memory)
-        hierarchy: MemoryHierarchy | None = self.pieces["memory"]
+            self.caches["memory"] = unpacked(self._memory)
+        hierarchy: MemoryHierarchy | None = self.caches["memory"]
         return hierarchy
 
     @property

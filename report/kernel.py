@@ -384,7 +384,7 @@ def _instructions(
         steps = analysis.chains[0].steps
         in_chain = figures.cycles_by_instruction((step.consumer for step in steps), steps)
     # kernels repeat few kinds of instruction
-    kept: _Kept = result.model.pieces.setdefault("report", ({}, {}))
+    kept: _Kept = result.model.caches.setdefault("report", ({}, {}))
     uop_texts, works = kept
     rows: list[t.InstructionReport] = []
     lines = _lines(kernel)

@@ -406,10 +406,10 @@ def _without_flags(kernel: KernelCode) -> KernelCode:
 
 def _llvm_buffers(model: MachineModel) -> tuple[tuple[int, int], ...]:
     """Return ports and entries of LLVM's schedulers except those that stand for load and store buffers."""
-    buffers: tuple[tuple[int, int], ...] | None = model.pieces.get("llvm buffers")
+    buffers: tuple[tuple[int, int], ...] | None = model.caches.get("llvm buffers")
     if buffers is None:
         names = (*model.ports, *model.resources)
-        buffers = model.pieces["llvm buffers"] = tuple(
+        buffers = model.caches["llvm buffers"] = tuple(
             [
                 (sum(1 << port for port, name in enumerate(names) if name in scheduler.ports), scheduler.entries)
                 for scheduler in (model.llvm.schedulers if model.llvm else ())

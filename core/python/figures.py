@@ -11,6 +11,7 @@ from incc.core import NOBODYS, THROUGH_MEMORY, Event, PathStep, StartedUop
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import IS_LOAD, IS_STORE
+from incc.models.binding.pipeline import CODE_LINE
 from incc.support.quantities import Amount, Count, Positive, Share
 from incc.support.recent import recent
 
@@ -121,10 +122,6 @@ def intensity(work: Operations, moved: Traffic) -> float | None:
     """Return the floating-point operations per byte loaded or stored; None if bytes are unknown or 0."""
     total = moved.bytes_loaded + moved.bytes_stored
     return round(work.flop / total, DECIMALS) if total and not moved.unsized_accesses else None
-
-
-CODE_LINE = 64
-"""The size of a line of code in bytes."""
 
 
 def lines_more(kernel: KernelCode) -> int:

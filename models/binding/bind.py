@@ -25,7 +25,7 @@ from incc.models.binding.pieces import (
     register_facts,
     shape_key,
 )
-from incc.models.binding.pipeline import bind_pipeline, pipeline_facts
+from incc.models.binding.pipeline import CODE_LINE, bind_pipeline, pipeline_facts
 from incc.models.binding.renamer import (
     COMPUTED_SUM,
     EXECUTES,
@@ -202,7 +202,7 @@ class _Binder:
         k.forward_delay.append(delay)
         delays_from = delays_to = 0
         if form is not None and not flags & (b.FUSED_INTO_PREVIOUS | b.NO_EXECUTION):
-            cache = self.model.pieces.setdefault("port delays", {})
+            cache = self.model.caches.setdefault("port delays", {})
             delays_from, delays_to = port_delays_of(form.key, self.parameters["port_delays"], cache)
         k.delays_from.append(delays_from)
         k.delays_to.append(delays_to)
@@ -213,11 +213,11 @@ class _Binder:
 
     def _set_parameters(self, k: b.BoundKernel) -> None:
         """Set the attributes that all kernels on a core have in common."""
-        parameters: list[tuple[str, Any]] | None = self.model.pieces.get("bound parameters")
+        parameters: list[tuple[str, Any]] | None = self.model.caches.get("bound parameters")
         if parameters is None:
             core = self._core_parameters()
             parameters = [(name, getattr(core, name)) for name in core.__slots__ if hasattr(core, name)]
-            self.model.pieces["bound parameters"] = parameters
+            self.model.caches["bound parameters"] = parameters
         for name, value in parameters:
             setattr(k, name, value)
 
@@ -257,7 +257,7 @@ class _Binder:
             if instructions[n].branch != "conditional" or first is None or jump is None:
                 continue
             if first.fusion:
-                in_line = (origin + instructions[n].offset) % 64 != 0
+                in_line = (origin + instructions[n].offset) % CODE_LINE != 0
                 fuses = in_line and self.model.fuses(first, instructions[n].mnemonic)
             else:
                 sides = [rule_sides(form, "jump_fusion", self.model) for form in (first, jump)]
@@ -293,7 +293,7 @@ class _Binder:
         groups = self.parameters["forward_delays"]
         if not groups or form is None or flags & (b.FUSED_INTO_PREVIOUS | b.NO_EXECUTION):
             return -1, 0
-        cache: dict[str, tuple[int, int]] = self.model.pieces.setdefault("forwarding", {})
+        cache: dict[str, tuple[int, int]] = self.model.caches.setdefault("forwarding", {})
         group = cache.get(form.key)
         if group is None:
             group = -1, 0

@@ -246,10 +246,10 @@ def cache_for(model: MachineModel, split_roots: frozenset[str], closed: int, ins
     It is kept with the model, which does not change: a model with other parameters has pieces of its own
     (`MachineModel.with_parameters`).
     """
-    caches: dict[Any, PieceCache] = model.pieces.setdefault("known", {})
+    caches: dict[Any, PieceCache] = model.caches.setdefault("known", {})
     if sum([len(cache.pieces) + len(cache.shapes) for cache in list(caches.values())]) > MOST_KEPT:
         # Another thread may still use the cache that is dropped, and continue with it.
-        caches = model.pieces["known"] = {}
+        caches = model.caches["known"] = {}
     return caches.setdefault(
         (split_roots, closed, instead), PieceCache(pieces={}, shapes={}, numbers={}, joined={}, wholes={})
     )

@@ -100,7 +100,7 @@ class _Core(msgspec.Struct, frozen=True):
 
 def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     """Return the cached `_Core` of a model, None if it cannot be simulated."""
-    cached: _Core | None = model.pieces.get("pipeline")
+    cached: _Core | None = model.caches.get("pipeline")
     if cached is not None:
         return cached
     if model.why_not_simulated:
@@ -144,7 +144,7 @@ def _core(model: MachineModel, mask: Callable[[str], int]) -> _Core | None:
     by_slot = [[number(port) for port in ports.split(",")] for ports in parameters["ports_by_slot"]]
     attributes["slot_set"] = sum({1 << port for ports in by_slot for port in ports})
     attributes["slot_ports"] = [port for ports in by_slot for port in ports]
-    core = model.pieces["pipeline"] = _Core(tuple(attributes.items()), {})
+    core = model.caches["pipeline"] = _Core(tuple(attributes.items()), {})
     return core
 
 
@@ -335,13 +335,13 @@ def _offsets(kernel: KernelCode) -> list[int]:
         places = sorted({(i.offset - first, i.length) for i in kernel.instructions})
         ends = [start + length for start, length in places]
         if all(end <= start for end, (start, _) in zip(ends, places[1:], strict=False)):
-            lines = max(0, -(places[0][0] // LINE))
-            return [i.offset - first + lines * LINE for i in kernel.instructions]
+            lines = max(0, -(places[0][0] // CODE_LINE))
+            return [i.offset - first + lines * CODE_LINE for i in kernel.instructions]
     return offsets
 
 
-LINE = 64
-"""Bytes of a line of the instruction cache; only the place in a line matters of an address."""
+CODE_LINE = 64
+"""Bytes of a line of the instruction cache; of an address only the place in a line matters."""
 
 
 def _high8_merges(kernel: KernelCode, split_roots: frozenset[str]) -> dict[int, str]:

@@ -284,7 +284,7 @@ def rule_sides(form: Form | None, parameter: str, model: MachineModel) -> RuleSi
     """Return the rules of a model's parameter that a form matches; they are kept with the model."""
     if form is None:
         return RuleSides(frozenset(), frozenset())
-    cache: dict[str, RuleSides] = model.pieces.setdefault(("rules", parameter), {})
+    cache: dict[str, RuleSides] = model.caches.setdefault(("rules", parameter), {})
     sides = cache.get(form.key)
     if sides is None:
         rules: Mapping[str, Any] = model.parameters[parameter]
@@ -359,7 +359,7 @@ def _prefixes(prefix: Instruction, operation: Instruction) -> bool:
 
 
 def _without_cost(form: Form, model: MachineModel) -> Form:
-    cache: dict[str, Form] = model.pieces.setdefault("prefixes", {})
+    cache: dict[str, Form] = model.caches.setdefault("prefixes", {})
     if form.key not in cache:
         latency = tuple([(to, source, 0) for to, source, _ in form.latency])
         cache[form.key] = replace(form, uops=(), retire_slots=0, latency=latency)

@@ -11,6 +11,7 @@ from incc.core.figures import DECIMALS
 from incc.core.prediction import bounds_above
 from incc.measuring.harness import LoopFailure
 from incc.measuring.kernels import KernelMeasurement
+from incc.models.binding.pipeline import CODE_LINE
 from incc.report import phrases, wording
 from incc.report import types as t
 
@@ -100,7 +101,7 @@ def _explanations(
         yield f"the model lacks {number} ({wording.places(kernel, result.unknown)})"
     yield from _by_range(spread, cycles, predicted)
     if kernel.is_loop and cycles > predicted and figures.lines_more(kernel):
-        yield f"the code's alignment makes it cross one more {figures.CODE_LINE}-byte boundary than necessary"
+        yield f"the code's alignment makes it cross one more {CODE_LINE}-byte boundary than necessary"
     if result.simulation is None:
         yield "the prediction is a bound, not a simulation"
     elif above := bounds_above(result.bounds, cycles * (1 + _NOISY)):

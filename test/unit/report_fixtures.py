@@ -265,7 +265,7 @@ def make_model() -> MachineModel:
     units = tuple(LlvmUnit(name=f"SKXPort{p}", number=p, of=p, forms="") for p in "01234567")
     model._llvm = msgspec.msgpack.encode(Llvm(cpu="skylake-avx512", units=units, schedulers=(), register_files=()))
     model.functions = {"load": "2,3", "store_address": "2,3,7", "store_address_indexed": "2,3", "store_data": "4"}
-    model.parameters, model.files, model.pieces = load("skylake-avx512").parameters, (), {}
+    model.parameters, model.files, model.caches = load("skylake-avx512").parameters, (), {}
     model._forms, model._cache = {}, {}  # type: ignore[assignment]
     return model
 

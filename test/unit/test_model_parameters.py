@@ -351,8 +351,8 @@ def test_what_is_kept_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             ),
             model,
         )
-        assert sum(len(k.pieces) + len(k.shapes) for k in model.pieces["known"].values()) <= 60
-        assert all(len(s.facts) <= 10 for k in model.pieces["known"].values() for s in k.shapes.values())
+        assert sum(len(k.pieces) + len(k.shapes) for k in model.caches["known"].values()) <= 60
+        assert all(len(s.facts) <= 10 for k in model.caches["known"].values() for s in k.shapes.values())
         assert len(pieces._FACTS) <= 60
         assert len(model._cache) <= 10
 

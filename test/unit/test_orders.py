@@ -41,7 +41,7 @@ def test_together_as_alone(blocks: list[bytes], core: str) -> None:
     together = [cycles(code, core) for code in blocks]
     alone = []
     for code in blocks:
-        load(core).pieces.clear()
+        load(core).caches.clear()
         pieces._FACTS.clear()
         alone.append(cycles(code, core))
     assert together == alone

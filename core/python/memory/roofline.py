@@ -87,7 +87,7 @@ def ceilings(model: MachineModel, cores: int = 1) -> Ceilings:
         cores: The number of cores that use shared levels at the same time; 1 for as many as share them, as far as the
             model says.
     """
-    kept: dict[int, Ceilings] = model.pieces.setdefault("ceilings", {})
+    kept: dict[int, Ceilings] = model.caches.setdefault("ceilings", {})
     if cores not in kept:
         kept[cores] = Ceilings(tuple(_peaks(model)), tuple(_bandwidths(model, cores)))
     return kept[cores]
@@ -203,11 +203,11 @@ def _of_l1(
 
 def peak_bytes(model: MachineModel) -> tuple[Fraction, Fraction]:
     """Return the most bytes per cycle that a core loads from L1, and that it stores to L1; 0 if it is unknown."""
-    kept: tuple[Fraction, Fraction] | None = model.pieces.get("peak_bytes")
+    kept: tuple[Fraction, Fraction] | None = model.caches.get("peak_bytes")
     if kept is None:
         widths = isa(model.isa).vector_widths
         loaded, stored = (
             max((_of_l1(model, width, [name]) for width in widths), default=Fraction(0)) for name in ("load", "store")
         )
-        kept = model.pieces["peak_bytes"] = loaded, stored
+        kept = model.caches["peak_bytes"] = loaded, stored
     return kept
