@@ -91,11 +91,11 @@ def _discard(descriptor: int) -> None:
 
 def offenders(condition: str, names: Sequence[str]) -> str:
     """Return a message on the kernels of these names, which meet a condition."""
-    from incc.views.layout import count
+    from incc.report.wording import counted
 
     each = list(dict.fromkeys(names))
     listed = ", ".join(each[:5]) + (f" and {len(each) - 5} more" if len(each) > 5 else "")
-    return f"{count(len(names), 'kernel')} for which {condition.strip()}: {listed}"
+    return f"{counted(len(names), 'kernel')} for which {condition.strip()}: {listed}"
 
 
 def collect_seldom() -> None:

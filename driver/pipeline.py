@@ -19,7 +19,7 @@ from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.driver.settings import Scope, Settings
 from incc.frontends.asm.before import code_before
 from incc.frontends.asm.includes import without_includes
-from incc.frontends.asm.loops import LoopPath, line_list
+from incc.frontends.asm.loops import LoopPath
 from incc.frontends.asm.parse import INSTRUCTION, AsmFunction, Assembly, columns_of, parse
 from incc.frontends.asm.placed import place
 from incc.frontends.asm.regions import (
@@ -52,6 +52,7 @@ from incc.support.errors import AnalysisError as AnalysisError
 from incc.support.errors import UnknownCoreError
 from incc.support.files import write_file
 from incc.support.patience import TookTooLong, limited
+from incc.support.text import line_list
 
 if TYPE_CHECKING:
     from incc.core.known import Known

@@ -9,11 +9,11 @@ import msgspec
 
 from incc.core.figures import DECIMALS
 from incc.frontends.asm.call_path import CallPath, Trips
-from incc.frontends.asm.loops import line_list
 from incc.frontends.asm.parse import Assembly
 from incc.report import types as t
 from incc.report import wording
 from incc.report.unit_result import UnitResult
+from incc.support.text import line_list
 
 
 class CallFigures(msgspec.Struct, frozen=True, kw_only=True):

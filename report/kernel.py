@@ -377,8 +377,8 @@ def _instructions(
     on_path = figures.cycles_by_instruction(analysis.critical_path_instructions, path)
     if analysis.critical_path_instructions:
         # Cycles outside the steps pass before the path's first value is ready.
-        start = analysis.critical_path_cycles - sum(step.latency for step in path)
-        on_path[path[0].producer if path else analysis.critical_path_instructions[0]] += start
+        first = path[0].producer if path else analysis.critical_path_instructions[0]
+        on_path[first] += analysis.critical_path_start
     in_chain: dict[int, int] = {}
     if analysis.chains:
         steps = analysis.chains[0].steps

@@ -1,8 +1,9 @@
-"""Characters of foreign texts, such as the names of files and symbols, that must not reach a terminal or a viewer."""
+"""Lists of lines, and characters of foreign texts (names of files and symbols) that must not reach a terminal."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -35,3 +36,19 @@ def without_surrogates(text: str) -> str:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def line_spans(lines: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and the last line of each run of consecutive lines, ascending."""
+    spans: list[tuple[int, int]] = []
+    for line in sorted(set(lines)):
+        first = spans.pop()[0] if spans and line == spans[-1][1] + 1 else line
+        spans.append((first, line))
+    return spans
+
+
+def line_list(lines: Iterable[int]) -> str:
+    """Return "line 4" or "lines 12-15, 20"."""
+    spans = line_spans(lines)
+    text = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
+    return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text

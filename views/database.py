@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.history import types as d
-from incc.report.wording import relative
-from incc.views.layout import BOLD, Layout, count, each, harmless
+from incc.report.wording import counted, relative
+from incc.views.layout import BOLD, Layout, each, harmless
 from incc.views.running.text import PARTS, mean_text
 from incc.views.table import Column, Table, TableRow, number_column, row, text_lines
 
@@ -72,7 +72,7 @@ def best(bests: d.Bests, layout: Layout) -> Iterator[str]:
         rows = [row(_loop(k), k.model, *_build_row(k.builds[0], k), _others(k.builds)) for k in kernels]
         yield from _table(columns, rows, layout)
     if bests.without_elements:
-        without = count(bests.without_elements, "kernel")
+        without = counted(bests.without_elements, "kernel")
         yield f"Not compared: {without} with an unknown number of elements per iteration."
 
 
@@ -104,7 +104,7 @@ def _lines_of_series(series: d.Series, layout: Layout, bars: str) -> Iterator[st
     comparable = by_element or all(p.basis for p in points[1:])
     line = f"{sparkline(values[-room:], bars)}  {span} cycles {per}, " if comparable else ""
     last = f", the last {room} of them drawn" if comparable and len(points) > room else ""
-    yield f"{line}{count(len(points), 'commit')}{last}"
+    yield f"{line}{counted(len(points), 'commit')}{last}"
     columns = [
         Column(title="Commit", comfortable=10, least=8, priority=3),
         Column(title="Date"),
@@ -141,7 +141,7 @@ def _lines_of_run(series: d.RunSeries, layout: Layout, bars: str) -> Iterator[st
     if numbers:
         span = each(numbers[-1]) if min(numbers) == max(numbers) else f"{each(min(numbers))} to {each(max(numbers))}"
         per = "per element" if by_element else "per iteration"
-        yield f"{sparkline(values[-room:], bars)}  {span} cycles {per}, {count(len(points), 'commit')}"
+        yield f"{sparkline(values[-room:], bars)}  {span} cycles {per}, {counted(len(points), 'commit')}"
     columns = [
         Column(title="Commit", comfortable=10, least=8, priority=3),
         Column(title="Date"),

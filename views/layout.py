@@ -210,23 +210,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}\xa0%"
 
 
-def count(number: int, word: str) -> str:
-    """Return a number with its noun: 1 byte, 2 bytes."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def line_list(lines: Iterable[int]) -> str:
-    """Return "line 4" or "lines 12-15, 20"."""
-    spans: list[list[int]] = []
-    for line in sorted(set(lines)):
-        if spans and line == spans[-1][1] + 1:
-            spans[-1][1] = line
-        else:
-            spans.append([line, line])
-    text = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
-    return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
-
-
 def unknown_legend(kernel: t.KernelReport) -> str:
     """Return the meaning of X for the end of a legend, nothing if no instruction is marked so."""
     return "; X:\xa0not in the model, excluded from all totals" if kernel.unknown_instructions else ""

@@ -31,8 +31,9 @@ from incc.history.store import Added, Adder, Database, StoredCommit, open_databa
 from incc.history.types import shown
 from incc.report.documents import InputError
 from incc.report.runs import RunReport
+from incc.report.wording import counted
 from incc.support.files import replacement
-from incc.views.layout import Layout, count, harmless
+from incc.views.layout import Layout, harmless
 
 if TYPE_CHECKING:
     import argparse
@@ -140,17 +141,17 @@ def _commit_to_add(options: argparse.Namespace) -> tuple[str, int | None, str]:
 def _added(added: Added, runs: Sequence[bool] = ()) -> str:
     """Return a text on what was added; `runs`: whether each run is new."""
     parts = [_units_added(added)] if added.units or added.already or not runs else []
-    parts += [f"{count(sum(runs), 'run')} added"] if any(runs) else []
-    parts += [f"{count(len(runs) - sum(runs), 'run')} already present"] if not all(runs) else []
+    parts += [f"{counted(sum(runs), 'run')} added"] if any(runs) else []
+    parts += [f"{counted(len(runs) - sum(runs), 'run')} already present"] if not all(runs) else []
     return "; ".join(parts)
 
 
 def _units_added(added: Added) -> str:
-    text = f"{count(added.units, 'unit')} with {count(added.kernels, 'kernel')} added"
+    text = f"{counted(added.units, 'unit')} with {counted(added.kernels, 'kernel')} added"
     if added.replaced:
-        text += f", {count(added.replaced, 'unit')} replaced"
+        text += f", {counted(added.replaced, 'unit')} replaced"
     if added.already:
-        text += f"; {count(added.already, 'unit')} already present"
+        text += f"; {counted(added.already, 'unit')} already present"
     return text
 
 
@@ -189,7 +190,7 @@ def _prune(options: argparse.Namespace) -> int:
     for name in done.kept:
         print(f"{shown(name)} is a baseline and stays")
     size = "" if options.dry_run else f"; {_megabytes(done.before)} before, {_megabytes(done.after)} now"
-    print(f"{count(len(done.commits), 'commit')} with {count(done.units, 'unit')} {verb}{size}")
+    print(f"{counted(len(done.commits), 'commit')} with {counted(done.units, 'unit')} {verb}{size}")
     return OK
 
 
@@ -302,10 +303,10 @@ def _show(options: argparse.Namespace) -> int:
             [commit.id],
         ):
             build = f"{compiler} {version.split(' ')[0]}".strip()
-            words = [source, build, model, count(kernels, "kernel")]
+            words = [source, build, model, counted(kernels, "kernel")]
             lines.append(harmless(", ".join(word for word in words if word), False))
         for _, report in runs(database, commit):
-            words = [f"run of {' '.join(command_of(report))}", core_of(report), count(len(report.loops), "loop")]
+            words = [f"run of {' '.join(command_of(report))}", core_of(report), counted(len(report.loops), "loop")]
             lines.append(harmless(", ".join(word for word in words if word), False))
     write_rendered(options.output, lambda width, colour: "".join(f"{line}\n" for line in lines))
     return OK

@@ -28,12 +28,12 @@ from incc.models.memory import ALL
 from incc.report.documents import InputError
 from incc.report.runs import RunReport
 from incc.report.source.places import choice
+from incc.report.wording import counted
 from incc.support.errors import AnalysisError
 from incc.support.files import write_file
 from incc.support.progress import progress_shown
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
-from incc.views.layout import count
 
 if TYPE_CHECKING:
     import argparse
@@ -392,7 +392,7 @@ def _status(comparison: c.ComparisonReport, undelivered: bool) -> int:
     if gate and gate.offenders:
         _say(offenders(gate.condition, [comparison.rows[offender.row].name for offender in gate.offenders]))
     if gate and (passed := _not_comparable(comparison, gate)):
-        _say(f'note: {count(passed, "kernel")} passed as not comparable; to fail them, add: or outcome == "unknown"')
+        _say(f'note: {counted(passed, "kernel")} passed as not comparable; to fail them, add: or outcome == "unknown"')
     if undelivered or len(comparison.sides) - len(problems) < 2:
         return ERROR
     return FAILED if problems or (gate and gate.offenders) else OK

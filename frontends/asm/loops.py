@@ -22,6 +22,7 @@ from incc.frontends.asm.graph import (
     without_inner,
 )
 from incc.frontends.kernel import LeftOut, LineSet, LoopShape, Neighbours, Region, SourceLocation
+from incc.support.text import line_list
 
 
 class InstructionPlace(Protocol):
@@ -580,18 +581,6 @@ def _irreducible(listing: InstructionFacts, graph: ControlFlow, cycle: Irreducib
 def lines_of(places: InstructionPlaces, instructions: Iterable[int]) -> tuple[int, ...]:
     """Return the lines of instructions in their order, each once."""
     return tuple(dict.fromkeys([places[i].line for i in instructions]))
-
-
-def line_list(lines: Iterable[int]) -> str:
-    """Return "line 4" or "lines 12-15, 20"."""
-    spans: list[list[int]] = []
-    for line in sorted(set(lines)):
-        if spans and line == spans[-1][1] + 1:
-            spans[-1][1] = line
-        else:
-            spans.append([line, line])
-    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
-    return ("line " if len(spans) == 1 and spans[0][0] == spans[0][1] else "lines ") + text
 
 
 def first_location(places: InstructionPlaces, instructions: Iterable[int]) -> SourceLocation | None:

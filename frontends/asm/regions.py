@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from incc.frontends.asm import loops
 from incc.frontends.asm.control_flow import control_flow, label_index
 from incc.frontends.asm.graph import loops as natural_loops
-from incc.frontends.asm.loops import LoopPath, call_notes, first_location, line_list, lines_of, source_of
+from incc.frontends.asm.loops import LoopPath, call_notes, first_location, lines_of, source_of
 from incc.frontends.asm.parse import DIRECTIVE, INSTRUCTION, LABEL, AsmFunction, Assembly, CommentMarker, Statement
 from incc.frontends.isa import ByteMarkers, isa, word_set
 from incc.frontends.kernel import LeftOut, Region, RegionKind
+from incc.support.text import line_list
 
 _Mark = TypeVar("_Mark")
 

@@ -57,6 +57,7 @@ from incc.frontends.x86.arrangement import (
 )
 from incc.frontends.x86.decode import PREFIXES
 from incc.frontends.x86.iced import REGISTER_NAMES, bits_of, constants
+from incc.support.text import line_spans
 
 _Item = TypeVar("_Item")
 # --- instructions that are not run ------------------------------------------------------------------------------------
@@ -527,20 +528,16 @@ def _way(kernel: KernelCode) -> str:
     """Return the path through a loop in words: "the path through lines 5–9, 12", or by addresses if it has no lines."""
     if kernel.region is None:
         return "the one on which no branch is taken"
-    spans: list[list[int]] = []
     if not any(i.line for i in kernel.instructions):
+        spans: list[list[int]] = []
         end = -1
         for i in sorted(kernel.instructions, key=lambda i: i.offset):
             if i.offset != end:
                 spans.append([i.offset, i.offset])
             spans[-1][1], end = i.offset, i.offset + i.length
         return "the path through " + ", ".join(f"{a:#x}–{b:#x}" for a, b in spans)
-    for line in sorted({i.line for i in kernel.instructions}):
-        if spans and line == spans[-1][1] + 1:
-            spans[-1][1] = line
-        else:
-            spans.append([line, line])
-    return "the path through lines " + ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in spans)
+    lines = line_spans(i.line for i in kernel.instructions)
+    return "the path through lines " + ", ".join(f"{a}–{b}" if b > a else str(a) for a, b in lines)
 
 
 def _turned(kernel: KernelCode) -> int | None:

@@ -9,7 +9,8 @@ import msgspec
 from incc.comparison import types as c
 from incc.report import wording
 from incc.report.source.places import NamedKernels
-from incc.views.layout import Layout, count, each
+from incc.report.wording import counted
+from incc.views.layout import Layout, each
 
 SURE = 0.8
 """Matches of less confidence are marked."""
@@ -101,7 +102,7 @@ def only_in(
         if name := role(numbered.row):
             roles[name] = roles.get(name, 0) + 1
     more = [f"{len(main) - most} more"] if len(main) > most else []
-    return rows, main[:most], more + [count(number, name) for name, number in roles.items()]
+    return rows, main[:most], more + [counted(number, name) for name, number in roles.items()]
 
 
 def ordered(rows: list[NumberedRow], sort: str) -> list[NumberedRow]:
@@ -178,7 +179,7 @@ def side_text(comparison: c.ComparisonReport, side: int, layout: Layout) -> str:
     parts += one.compilers
     models = ", ".join(dict.fromkeys(model.name for model in one.models))
     parts += [models] if models and not (common and models == common.name) else []
-    parts.append(one.problem or count(one.kernels, "kernel"))
+    parts.append(one.problem or counted(one.kernels, "kernel"))
     return ", ".join(parts)
 
 
@@ -213,14 +214,14 @@ def sums(comparison: c.ComparisonReport, side: int) -> str:
     if not both:
         text = "no kernel is on both sides"
     elif both == numbers["same"]:
-        text = f"{count(both, 'kernel')}, nothing changed"
+        text = f"{counted(both, 'kernel')}, nothing changed"
     else:
         outcomes = dict(OUTCOMES)
         models = [[model.name for model in comparison.sides[n].models] for n in (0, side)]
         if models[0] != models[1]:  # the code may be the same then
             outcomes["equal"] = "equally fast"
         parts = [f"{number} {words}" for (o, words) in outcomes.items() if (number := numbers[o])]
-        text = f"{count(both, 'kernel')}: {', '.join(parts)}"
+        text = f"{counted(both, 'kernel')}: {', '.join(parts)}"
         if totals.speedup is not None:
             change = relative(totals.speedup)
             text += f"; geometric mean of cycles {'unchanged' if change[0] == '0' else change}"

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from incc.comparison import types as c
 from incc.report import wording
+from incc.report.wording import counted
 from incc.views.comparison import cells, changes, matrix
 from incc.views.comparison.cells import ComparisonParts, NumberedRow
-from incc.views.layout import Layout, count
+from incc.views.layout import Layout
 from incc.views.markdown import LIMIT, bullets, code, code_block, cut, details, prose
 from incc.views.table import markdown_lines
 
@@ -35,7 +36,7 @@ def render(comparison: c.ComparisonReport, show: ComparisonParts | None = None, 
     for left, numbered in enumerate(opened):
         detail = _detail(comparison, numbered, layout, show)
         if len(text) + len(detail) + 2 > room:
-            more = count(len(opened) - left, "more kernel")
+            more = counted(len(opened) - left, "more kernel")
             text += f"\nFigures and causes of {more} exceed the size of a comment.\n"
             break
         parts.append(detail)
@@ -79,7 +80,7 @@ def _table(
         yield sentence
     yield "\n".join(markdown_lines(table, _MARKS, superfluous))
     if len(shown) < len(rows):
-        yield f"… and {count(len(rows) - len(shown), 'more row')}."
+        yield f"… and {counted(len(rows) - len(shown), 'more row')}."
 
 
 def _gate(comparison: c.ComparisonReport) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _gate(comparison: c.ComparisonReport) -> Iterator[str]:
         return
     several = len(comparison.sides) > 2
     texts = [o.text + (f" ({cells.letter(o.side)})" if several else "") for o in offenders]
-    yield f"❌ **{count(len(offenders), 'kernel')}** for which {condition}:"
+    yield f"❌ **{counted(len(offenders), 'kernel')}** for which {condition}:"
     yield "\n".join(bullets(texts, 2 * MOST_ROWS))
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from incc.comparison import types as c
 from incc.report import wording
+from incc.report.wording import counted
 from incc.views.comparison import cells, changes
 from incc.views.comparison.cells import ComparisonParts, NumberedRow
-from incc.views.layout import BOLD, RED, Layout, count, harmless
+from incc.views.layout import BOLD, RED, Layout, harmless
 from incc.views.table import STYLES, text_lines
 
 FEW = 10
@@ -46,7 +47,7 @@ def _lines(comparison: c.ComparisonReport, layout: Layout, show: ComparisonParts
             yield ""
         yield from _table(comparison, shown, layout)
     if len(shown) < len(rows):
-        yield f"and {count(len(rows) - len(shown), 'more row')}: --top={len(rows)} shows them"
+        yield f"and {counted(len(rows) - len(shown), 'more row')}: --top={len(rows)} shows them"
     # The table of more than two sides has what matters.
     if len(comparison.sides) == 2 or show.detail:
         yield from _details(comparison, shown, layout, show)
@@ -112,7 +113,7 @@ def _details(
         yield from _detail(comparison, numbered, layout)
     if len(chosen) < len(rows):
         yield ""
-        yield f"Figures and causes of {count(len(rows) - len(chosen), 'more row')}: --detail"
+        yield f"Figures and causes of {counted(len(rows) - len(chosen), 'more row')}: --detail"
 
 
 def _detail(comparison: c.ComparisonReport, numbered: NumberedRow, layout: Layout) -> Iterator[str]:
@@ -148,7 +149,7 @@ def _only(comparison: c.ComparisonReport, side: int, layout: Layout, show: Compa
     if not rows or all(other.problem for n, other in enumerate(comparison.sides) if n != side):
         return
     yield ""
-    yield layout.paint(f"Only in {cells.called(comparison, side)}: {count(len(rows), 'kernel')}", BOLD)
+    yield layout.paint(f"Only in {cells.called(comparison, side)}: {counted(len(rows), 'kernel')}", BOLD)
     for numbered in listed:
         member = cells.base(numbered.row)
         per_element = member.figures.cycles_per_element
@@ -196,7 +197,7 @@ def _gate(comparison: c.ComparisonReport, layout: Layout) -> Iterator[str]:
     if not gate.offenders:
         yield from layout.wrap(f"No kernel for which {condition}.")
         return
-    yield from layout.wrap(f"{count(len(gate.offenders), 'kernel')} for which {condition}:", "", "  ", style=BOLD)
+    yield from layout.wrap(f"{counted(len(gate.offenders), 'kernel')} for which {condition}:", "", "  ", style=BOLD)
     for offender in gate.offenders:
         where = f" ({cells.called(comparison, offender.side)})" if len(comparison.sides) > 2 else ""
         yield from layout.wrap(f"{offender.text}{where}", f"  [{offender.row + 1}] ", "      ", style=RED)

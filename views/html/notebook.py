@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
 from incc.report.types import BoundName
+from incc.report.wording import counted
 from incc.views.html import templates
-from incc.views.layout import count, cycles
+from incc.views.layout import cycles
 
 _BOUNDS: dict[BoundName, tuple[str, str]] = {
     "port": ("Ports", "execution ports"),
@@ -55,7 +56,7 @@ def _kernel(unit: t.UnitReport, kernel: t.KernelReport) -> dict[str, object]:
         place = f"{unit.assembly_file}:{kernel.first_line}-{kernel.last_line}"
     return {
         "name": f"{name} ({kernel.role.name})" if kernel.role.of else name,
-        "place": ", ".join(filter(None, (place, count(kernel.size.instructions, "instruction")))),
+        "place": ", ".join(filter(None, (place, counted(kernel.size.instructions, "instruction")))),
         "figures": [
             (cycles(prediction.cycles), True),
             (cycles(elements.cycles) if elements else "", False),

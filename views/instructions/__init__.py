@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report.instructions import InstructionFigures, InstructionRow, InstructionTable
-from incc.report.wording import listed
-from incc.views.layout import Layout, count
+from incc.report.wording import counted, listed
+from incc.views.layout import Layout
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_lines
 
 COLUMNS = (
@@ -73,7 +73,7 @@ def figure_cells(figures: InstructionFigures | None) -> list[Cell]:
 def heading(table: InstructionTable) -> str:
     """Return a line on the table."""
     cores = listed([f"{core.title} ({core.name} {core.version})" for core in table.cores])
-    number = count(len(table.rows), "instruction")
+    number = counted(len(table.rows), "instruction")
     return f"{number} of {cores}" + (f", matching {table.pattern!r}" if table.pattern else "")
 
 

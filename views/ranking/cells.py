@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from incc.ranking import types as r
 from incc.report import wording
 from incc.report.runs import LoopRun
-from incc.views.layout import Layout, count, each
+from incc.report.wording import counted
+from incc.views.layout import Layout, each
 from incc.views.running.text import DETAILED, iterations, measured
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column
 from incc.views.text.memory import level_cycles
@@ -185,7 +186,7 @@ def table(ranking: r.Ranking, layout: Layout, top: int) -> tuple[Table, str]:
 
 
 def _more(number: int, top: int, noun: str) -> str:
-    return count(number - top, f"more {noun}") if 0 < top < number else ""
+    return counted(number - top, f"more {noun}") if 0 < top < number else ""
 
 
 def files(ranking: r.Ranking) -> dict[str, None]:
@@ -288,11 +289,11 @@ def summary(ranking: r.Ranking) -> str:
     totals = ranking.totals
     if only_stale(ranking):
         return f"{_are(len(ranking.stale), 'report')} stale and left out; there are no others."
-    parts = [f"{count(totals.kernels, 'kernel')} of {count(totals.units, 'unit')}"]
+    parts = [f"{counted(totals.kernels, 'kernel')} of {counted(totals.units, 'unit')}"]
     if totals.rows != totals.kernels:
         parts.append(f"{totals.rows} of them different")
     if totals.loops != totals.rows:
-        parts.append(f"{count(totals.loops, 'loop')} of the source")
+        parts.append(f"{counted(totals.loops, 'loop')} of the source")
     if totals.models:
         few = len(totals.models) < 5
         parts.append(f"for {wording.listed(totals.models)}" if few else f"for {len(totals.models)} cores")
@@ -311,8 +312,8 @@ def gaps(ranking: r.Ranking) -> Iterator[str]:
         were = "loop was" if totals.left_out == 1 else "loops were"
         yield f"{totals.left_out} {were} not analysed; the reports say why (left_out)."
     if totals.unknown or totals.refused:
-        parts = [count(totals.unknown, "instruction") + " that the model lacks"] if totals.unknown else []
-        parts += [count(totals.refused, "statement") + " that could not be decoded"] if totals.refused else []
+        parts = [counted(totals.unknown, "instruction") + " that the model lacks"] if totals.unknown else []
+        parts += [counted(totals.refused, "statement") + " that could not be decoded"] if totals.refused else []
         yield f"Not counted: {' and '.join(parts)} (--where 'unknown > 0 or refused > 0' shows where)."
     if totals.replaced:
         yield f"{_are(totals.replaced, 'report')} replaced by later ones in the same file."
@@ -391,7 +392,7 @@ def lines_wanted(ranking: r.Ranking) -> str:
     totals = ranking.totals
     if not totals.without_lines:
         return ""
-    which = "" if totals.without_lines == totals.kernels else f" of {count(totals.without_lines, 'kernel')}"
+    which = "" if totals.without_lines == totals.kernels else f" of {counted(totals.without_lines, 'kernel')}"
     return (
         f"No lines of the source are known{which}. Compile with -g1, which does not change the code, or in the full "
         "mode of incc (INCC_MODE=full, incc-build --mode=full), which asks for them."

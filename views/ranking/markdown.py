@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.ranking import types as r
-from incc.views.layout import Layout, count
+from incc.report.wording import counted
+from incc.views.layout import Layout
 from incc.views.markdown import LIMIT, bullets, code, cut, details, prose
 from incc.views.ranking import cells
 from incc.views.table import markdown_lines
@@ -48,7 +49,7 @@ def _parts(ranking: r.Ranking, layout: Layout, top: int) -> Iterator[str]:
         if not gate.offenders:
             yield f"No kernel for which {condition}."
             continue
-        yield f"{'🔴' if gate.fails else '⚠️'} {count(len(gate.offenders), 'kernel')} for which {condition}:"
+        yield f"{'🔴' if gate.fails else '⚠️'} {counted(len(gate.offenders), 'kernel')} for which {condition}:"
         yield "\n".join(bullets([offender.text for offender in gate.offenders], MOST_OPENED))
     for row in [] if ranking.by else ranking.rows[: min(top or MOST_OPENED, MOST_OPENED)]:
         if row.advice:

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incc.ranking import types as r
+from incc.report.wording import counted
 from incc.views.html import templates
-from incc.views.layout import Layout, count
+from incc.views.layout import Layout
 from incc.views.ranking import cells
 from incc.views.running.text import steps
 from incc.views.table import Table, TableRow, select
@@ -55,7 +56,7 @@ def render(ranking: r.Ranking, rooflines: Sequence[Mapping[str, Any]] = ()) -> s
         gates=[
             (
                 gate.condition.strip(),
-                count(len(gate.offenders), "kernel"),
+                counted(len(gate.offenders), "kernel"),
                 len(gate.offenders),
                 [(f"#r{o.row + 1}", o.row + 1, o.text) for o in gate.offenders[:OFFENDERS]],
             )

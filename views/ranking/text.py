@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.ranking import types as r
-from incc.views.layout import BOLD, RED, YELLOW, Layout, count, harmless
+from incc.report.wording import counted
+from incc.views.layout import BOLD, RED, YELLOW, Layout, harmless
 from incc.views.ranking import cells
 from incc.views.running.text import loop_notes, step_lines
 from incc.views.table import text_lines
@@ -117,7 +118,7 @@ def _gates(ranking: r.Ranking, layout: Layout) -> Iterator[str]:
         if not gate.offenders:
             yield from layout.wrap(f"No kernel for which {condition}{origin}.", "", "  ")
             continue
-        heading = f"{count(len(gate.offenders), 'kernel')} for which {condition}{origin}:"
+        heading = f"{counted(len(gate.offenders), 'kernel')} for which {condition}{origin}:"
         yield from layout.wrap(heading, "" if gate.fails else "Warning: ", "  ", style=BOLD)
         for offender in gate.offenders:
             yield from layout.wrap(

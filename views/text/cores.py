@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
-from incc.views.layout import BOLD, Layout, count, cycles, each
+from incc.report.wording import counted
+from incc.views.layout import BOLD, Layout, cycles, each
 from incc.views.table import Cell, Column, Table, TableRow, number_column, row, text_lines
 from incc.views.text import header
 from incc.views.text.overview import cycles_of, measured
@@ -39,7 +40,7 @@ def lines(units: Sequence[t.UnitReport], layout: Layout) -> Iterator[str]:
     """Yield the tables of a group of units, one for each kernel that some of them have."""
     first = units[0]
     names = [unit.model.name for unit in units]
-    yield from layout.wrap(f"{first.source or first.assembly_file} on {count(len(names), 'core')}:")
+    yield from layout.wrap(f"{first.source or first.assembly_file} on {counted(len(names), 'core')}:")
     on: dict[str, list[t.KernelReport | None]] = {}
     for n, unit in enumerate(units):
         for kernel in unit.kernels:

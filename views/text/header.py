@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
 from incc.report.source.places import assembly_is_kept
-from incc.views.layout import BOLD, Layout, count
+from incc.report.wording import counted
+from incc.views.layout import BOLD, Layout
 
 _INDENT = "   "
 """In front of the lines on one of many kernels."""
@@ -50,7 +51,7 @@ def left_out(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
         number = unit.system_loops
         option = "--analyze-system-headers" if unit.command else "-system-headers"
         yield from layout.wrap(
-            f"{count(number, 'loop')} that {'comes' if number == 1 else 'come'} only from system headers "
+            f"{counted(number, 'loop')} that {'comes' if number == 1 else 'come'} only from system headers "
             f"{'is' if number == 1 else 'are'} not shown; {option} shows {'it' if number == 1 else 'them'}."
         )
 
@@ -71,7 +72,7 @@ def _calls(unit: t.UnitReport, layout: Layout) -> Iterator[str]:
         text = "; ".join(f"{callee}, {', '.join(places)}" for callee, places in callees.items())
         yield from layout.wrap(f"{name}: {text}", "  ", "    ")
     if len(functions) > MOST_FUNCTIONS:
-        yield f"  and in {count(len(functions) - MOST_FUNCTIONS, 'more function')}"
+        yield f"  and in {counted(len(functions) - MOST_FUNCTIONS, 'more function')}"
 
 
 def lines(
@@ -130,12 +131,12 @@ def facts(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
         yield inlining(kernel, layout), "Inlined: ", "  "
     if kernel.compiled:
         yield kernel.compiled.text, "Compiler: ", "  "
-    sizes = count(size.instructions, "instruction")
+    sizes = counted(size.instructions, "instruction")
     if kernel.unknown_instructions:
         sizes += f" ({len(kernel.unknown_instructions)} not in the model)"
-    sizes += f", {count(size.bytes, 'byte')}, {count(size.issue_slots, 'µop')}"
+    sizes += f", {counted(size.bytes, 'byte')}, {counted(size.issue_slots, 'µop')}"
     yield f"{sizes}; {arithmetic.text}", "", ""
-    moved = f"{count(memory.bytes_loaded, 'byte')} loaded, {memory.bytes_stored} stored"
+    moved = f"{counted(memory.bytes_loaded, 'byte')} loaded, {memory.bytes_stored} stored"
     if memory.unsized_accesses:
         moved += f", and {memory.unsized_accesses} accesses of unknown size"
     if arithmetic.flop and arithmetic.flop_per_byte is not None:
@@ -159,7 +160,7 @@ def beyond_l1(data: t.DataReport) -> str:
     if data.line_iterations is None:
         return "Beyond L1: as from L1, because no address moves"
     names = ", ".join(level.name for level in data.levels)
-    together = f", {count(data.cores, 'core')}" if data.cores > 1 else ""
+    together = f", {counted(data.cores, 'core')}" if data.cores > 1 else ""
     iterations = f"{data.line_iterations:g} iteration{'' if data.line_iterations == 1 else 's'}"
     return (
         f"Per {data.line_bytes}-byte line ({iterations}) from {names}{together}: {_whole(data.prediction)} cycles; "
@@ -247,7 +248,7 @@ def verdict(kernel: t.KernelReport, layout: Layout, indent: str = "", most_hints
     for hint in kernel.hints[:most_hints]:
         yield from layout.wrap(hint.text[:1].upper() + hint.text[1:], f"{indent}- ", f"{indent}  ")
     if most_hints is not None and len(kernel.hints) > most_hints:
-        yield f"{indent}- {count(len(kernel.hints) - most_hints, 'more hint')}"
+        yield f"{indent}- {counted(len(kernel.hints) - most_hints, 'more hint')}"
 
 
 def short_lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, most_hints: int) -> Iterator[str]:
@@ -255,11 +256,11 @@ def short_lines(unit: t.UnitReport, numbers: Sequence[int], layout: Layout, most
     kernel = unit.kernels[numbers[0] - 1]
     heading = f"[{'-'.join(str(n) for n in dict.fromkeys((numbers[0], numbers[-1])))}] {title(kernel, layout)}"
     yield from layout.wrap(heading, "", _INDENT, style=BOLD)
-    size = count(kernel.size.instructions, "instruction")
+    size = counted(kernel.size.instructions, "instruction")
     place = span(unit, kernel) if kernel.first_line else unit.assembly_file
     where = ", ".join(part for part in (kernel.label, place) if part)
     if len(numbers) > 1:
-        where += f" and {count(len(numbers) - 1, 'loop')} like it"
+        where += f" and {counted(len(numbers) - 1, 'loop')} like it"
     yield from layout.wrap(f"{where}: {size}, {kernel.arithmetic.text}", _INDENT, _INDENT)
     for note in kernel.access_notes:
         yield from layout.wrap(note, _INDENT, f"{_INDENT}  ")

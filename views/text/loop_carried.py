@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report import types as t
-from incc.views.layout import BOLD, RED, Layout, count, cycles
+from incc.report.wording import counted
+from incc.views.layout import BOLD, RED, Layout, cycles
 from incc.views.text.critical_path import step_rows
 
 
@@ -15,7 +16,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     if not chains:
         yield "No loop-carried dependencies."
         return
-    yield from layout.wrap(f"{count(len(chains), 'loop-carried chain')}, with the cycles of one round:")
+    yield from layout.wrap(f"{counted(len(chains), 'loop-carried chain')}, with the cycles of one round:")
     for number, chain in enumerate(chains, 1):
         yield ""
         ratio = f"{cycles(chain.cycles_per_iteration.cycles)} cycles per iteration"

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from incc.report import types as t
 from incc.report.wording import listed, percent
-from incc.views.layout import Layout, cycles, line_list
+from incc.support.text import line_list
+from incc.views.layout import Layout, cycles
 from incc.views.table import Part, Table, number_column, part_lines, row, text_column
 
 _STREAMS = (

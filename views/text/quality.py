@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
-from incc.views.layout import Layout, count, cycles, line_list, percent
+from incc.report.wording import counted
+from incc.support.text import line_list
+from incc.views.layout import Layout, cycles, percent
 from incc.views.table import Part, Table, number_column, part_lines, row, text_column
 
 _VECTORS = (
@@ -122,6 +124,6 @@ def _stack(kernel: t.KernelReport, stack: t.StackUse) -> Iterator[str]:
     ):
         if numbers:
             places = line_list(kernel.instructions[n].line for n in numbers) if kernel.instructions else ""
-            yield f"{count(len(numbers), what)} per iteration{why}{f' ({places})' if places else ''}."
+            yield f"{counted(len(numbers), what)} per iteration{why}{f' ({places})' if places else ''}."
     if not (stack.spills or stack.reloads or stack.invariant_reloads):
         yield "No spills or reloads."

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report import types as t
-from incc.views.layout import Layout, line_list
+from incc.support.text import line_list
+from incc.views.layout import Layout
 
 
 def lines(unit: t.UnitReport, layout: Layout) -> Iterator[str]:

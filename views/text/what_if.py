@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report import types as t
-from incc.views.layout import BOLD, Layout, count, cycles, percent
+from incc.report.wording import counted
+from incc.views.layout import BOLD, Layout, cycles, percent
 
 
 def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterator[str]:
@@ -54,7 +55,7 @@ def places(kernel: t.KernelReport, before: bool) -> Iterator[str]:
     """Yield the requested cold starts and alignments; `before`: other lines come before them."""
     if kernel.cold:
         cold = kernel.cold
-        yield f"{count(cold.iterations, 'iteration')} from a cold start: {count(cold.cycles, 'cycle')}"
+        yield f"{counted(cold.iterations, 'iteration')} from a cold start: {counted(cold.cycles, 'cycle')}"
     if kernel.alignments:
         if kernel.cold or before:
             yield ""
