@@ -119,15 +119,6 @@ def list_models(search_path: Iterable[str] = ()) -> list[ModelName]:
     return sorted(models.values(), key=lambda entry: entry.name)
 
 
-def resolve_cpu_name(value: str, search_path: Iterable[str] = ()) -> str | None:
-    """Return the name of the core's own model, None without one.
-
-    The core is named as in a compiler's -march=, -mtune= or -mcpu=. Raises ModelError as `load` does for its places.
-    """
-    cpu = find_cpu(value, search_path)
-    return cpu.model if cpu.model and not cpu.nearest else None
-
-
 class Cpu(msgspec.Struct, frozen=True):
     """The core that a processor's name stands for."""
 

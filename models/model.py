@@ -238,10 +238,6 @@ class MachineModel:
         """Return True if the flag-writing instruction macro-fuses with the jump of that mnemonic ("jne")."""
         return branch in self._fusion.get(first.fusion, ())
 
-    def entry_keys(self) -> list[str]:
-        """Return the keys of all entries, with their conditions, in the order of the model files."""
-        return [form_key(form, c) for form in self._forms for c, _ in self.entries(form)]
-
     def entries(self, form: str) -> Entries:
         """Return the entries of a form as written."""
         packed = self._forms.get(form)

@@ -223,7 +223,7 @@ def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "mycore", aliases='["Fast One", "MC"]')
     assert loading.load("MYCORE", [str(tmp_path)]).name == "mycore"
     assert loading.load("mc", [str(tmp_path)]).name == "mycore"
-    assert loading.resolve_cpu_name("mC", [str(tmp_path)]) == "mycore"
+    assert loading.find_cpu("mC", [str(tmp_path)]).model == "mycore"
     monkeypatch.setenv("INCC_MODEL_PATH", os.pathsep.join(["/nonexistent", str(tmp_path / "mycore.toml")]))
     assert loading.load("fast one").name == "mycore"
     assert "mycore" in [e.name for e in loading.list_models()]
@@ -238,14 +238,14 @@ def test_unknown_name() -> None:
 
 @pytest.mark.parametrize("name", ["SKX", "skylake-avx512", "Skylake-X"])
 def test_skylake_server(name: str) -> None:
-    assert loading.resolve_cpu_name(name) == "skylake-avx512"
+    assert loading.find_cpu(name).model == "skylake-avx512"
     assert loading.load(name).isa == "x86"
 
 
 def test_compiler_names() -> None:
-    assert loading.resolve_cpu_name("cascadelake") == "cascadelake"
-    assert loading.resolve_cpu_name("x86-64-v3") is None
-    assert loading.resolve_cpu_name("") is None
+    assert loading.find_cpu("cascadelake").model == "cascadelake"
+    assert not loading.find_cpu("cascadelake").nearest
+    assert loading.find_cpu("x86-64-v3").model == loading.find_cpu("").model == ""
 
 
 @pytest.mark.parametrize(
@@ -394,9 +394,9 @@ def test_fusion_of_skylake() -> None:
 @pytest.mark.parametrize("name", ["skylake", "skylake-avx512", "cascadelake"])
 def test_every_form_can_be_read(name: str) -> None:
     model = loading.load(name)
-    for key in model.entry_keys():
-        form, conditions = notation.split_key(key)
-        assert model.lookup(form, frozenset(conditions)) is not None
+    for form in model.forms():
+        for conditions, _ in model.entries(form):
+            assert model.lookup(form, frozenset(conditions)) is not None
 
 
 def test_latencies_name_what_the_decoder_reports() -> None:

@@ -84,7 +84,7 @@ def _arm_forms() -> list[str]:
     """Return the forms of a model: `fmla/v.4s,v.4s,v.s[]`, `ldr/x,[x,x,lsl#]`."""
     from incc.models.loading import load
 
-    return sorted(load("neoverse-v2").entry_keys())
+    return sorted(load("neoverse-v2").forms())
 
 
 @st.composite
