@@ -111,7 +111,7 @@ class ClusterEngine:
 
     @property
     def room(self) -> int:
-        """See `Engine`."""
+        """See `Engine`. Raises ClusterError."""
         return 2 * max(1, self._count_threads()) + 1 - len(self._futures) - len(self._postponed)
 
     def _count_threads(self) -> int:
@@ -135,11 +135,11 @@ class ClusterEngine:
 
     @property
     def window(self) -> int:
-        """See `Engine`."""
+        """See `Engine`. Raises ClusterError."""
         return 32 + 4 * self._count_threads()
 
     def add(self, job: Job) -> None:
-        """See `Engine`."""
+        """See `Engine`. Raises ClusterError if the scheduler is gone."""
         try:
             contents = [self._content(stamp) for stamp in job.files]
         except OSError as error:

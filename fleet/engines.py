@@ -28,9 +28,9 @@ class Limits(msgspec.Struct, frozen=True):
     """The limits of one request."""
 
     seconds: float = 600
-    """After these its process is killed; 0 for no limit."""
+    """Seconds after which the request's process is killed; 0 for no limit."""
     memory: int = 4 << 30
-    """The most bytes of a process; 0 for no limit."""
+    """The address space of a process in bytes (RLIMIT_AS); 0 for no limit."""
 
 
 class Job(msgspec.Struct, eq=False):
@@ -42,7 +42,7 @@ class Job(msgspec.Struct, eq=False):
     first: bool = False
     """It goes before requests that came earlier."""
     subject: object = None
-    """Whatever its sender wants to know with the answer."""
+    """Data of the sender, returned with the answer."""
     files: tuple[Stamp, ...] = ()
     """Files of this machine whose contents the request needs, because its process does not see them."""
 
@@ -85,10 +85,18 @@ class Engine(Protocol):
         """True if processes may be on machines that do not see the files of this one."""
 
     def add(self, job: Job) -> None:
-        """Add a job."""
+        """Add a job.
+
+        Raises:
+            WorkerError, ClusterError: No process can be started, or the cluster is lost.
+        """
 
     def done(self, seconds: float) -> Iterator[Done]:
-        """Yield what is done, in any order; wait for the first for so many seconds at most."""
+        """Yield what is done, in any order; wait for the first for so many seconds at most.
+
+        Raises:
+            WorkerError, ClusterError: No process can be started, or the cluster is lost.
+        """
 
     def end(self) -> None:
         """End all processes, and forget what they do."""
@@ -135,7 +143,7 @@ class LocalEngine:
         self._hand_out()
 
     def _hand_out(self) -> None:
-        """Give waiting jobs to idle processes."""
+        """Give waiting jobs to idle processes. Raises WorkerError if there is none, and none can be started."""
         for worker in list(self._workers):
             if worker.job is None and self._waiting:
                 self._give(worker)
@@ -185,7 +193,7 @@ class LocalEngine:
             self._end(worker, 0)
 
     def done(self, seconds: float) -> Iterator[Done]:
-        """See `Engine`."""
+        """See `Engine`. Raises WorkerError if there is no process."""
         busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
         if not busy:
             return

@@ -36,7 +36,7 @@ from incc.fleet.messages import (
 )
 
 MOST_TRIES = 3
-"""The processes that an input may end by itself before it is left out: others may have ended some of them."""
+"""Attempts at a single input or key before it is left out. Other work may have ended some of the processes."""
 
 COST = 20_000
 """The instructions that a request has analysed: one to two seconds of work."""

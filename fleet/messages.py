@@ -12,7 +12,7 @@ from incc.report.where import Value
 T = TypeVar("T")
 
 CHANGED = "changed while it was scanned, or gone"
-"""The reason why a file is left out that is no longer the one that was listed."""
+"""The reason for leaving out a file that changed or vanished after it was listed."""
 
 
 class Stamp(msgspec.Struct, frozen=True, array_like=True):
