@@ -51,8 +51,8 @@ from incc.fleet.cluster_worker import WorkerProgram, serve
 from incc.fleet.dataset.columns import ANALYSED, PLACES
 from incc.fleet.dataset.store import Store, hash_of, pack
 from incc.fleet.dataset.writing import About, DatasetWriter
-from incc.fleet.engines import Done, Engine, Job, Limits, LocalEngine, Respond
-from incc.fleet.flow import Flow, Piece
+from incc.fleet.engines import Done, Engine, EngineJob, Limits, LocalEngine, Respond
+from incc.fleet.flow import Piece, ScanFlow
 from incc.report import columnar
 from incc.support.version import __version__
 
@@ -202,7 +202,9 @@ class MadeUp:
             name = hash_of(key, 0)
             values = list(self._core.kernels[0])
             values[ANALYSED.index("hash")] = name
-            answer.groups.append(m.Analysed(key, 1, m.encoded([msgspec.structs.replace(self._core, kernels=[values])])))
+            answer.groups.append(
+                m.GroupResult(key, 1, m.encoded([msgspec.structs.replace(self._core, kernels=[values])]))
+            )
             filler = os.urandom(FILLER // 2).hex().encode()
             reports.append((name, self._core.core, self._text[:-1] + b',"filler":"%b"}' % filler))
         answer.reports = pack(reports)
@@ -215,7 +217,7 @@ class MadeUp:
             for index in self._named:
                 values[index] = f"{name}_function_{n}"
             key = blake2b(f"{name} {n}".encode(), digest_size=16).digest()
-            read.groups.append(m.Group(key, [m.Placed(n, values)], INSTRUCTIONS))
+            read.groups.append(m.Group(key, [m.PlacedKernel(n, values)], INSTRUCTIONS))
         return read
 
 
@@ -239,7 +241,7 @@ def written(engine: Engine, made: Iterator[Piece], folder: str) -> int:
     with contextlib.closing(DatasetWriter.create(folder, about)) as writer:
         rows = DatasetRows(writer)
         table = Table(scan, rows.write)
-        flow = Flow(engine, writer.store, made)
+        flow = ScanFlow(engine, writer.store, made)
         for number, done in flow.results(lambda: None):
             for read, results in done:
                 table.add(read, results)
@@ -314,7 +316,7 @@ class Here:
 
     def __init__(self, respond: Respond) -> None:
         self.respond = respond
-        self.jobs: list[Job] = []
+        self.jobs: list[EngineJob] = []
         self.sizes: list[tuple[int, int]] = []
         self.seconds = 0.0
 
@@ -322,7 +324,7 @@ class Here:
     def room(self) -> int:
         return 4 - len(self.jobs)
 
-    def add(self, job: Job) -> None:
+    def add(self, job: EngineJob) -> None:
         self.jobs.append(job)
 
     def done(self, seconds: float) -> Iterator[Done]:
@@ -423,7 +425,7 @@ def rate_of(engine: ClusterEngine, tasks: int, request: int, answer: int, proces
 
     while done < tasks + first:
         while engine.room > 0 and sent < tasks + first:
-            engine.add(Job(message))
+            engine.add(EngineJob(message))
             sent += 1
         for ended in engine.done(0.5):
             if ended.problem:

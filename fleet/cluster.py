@@ -23,17 +23,17 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.fleet.cluster_worker import WorkerProgram, answer_here, end_scan, file_contents
-from incc.fleet.engines import Done, Job, done_of
+from incc.fleet.engines import Done, EngineJob, done_of
 from incc.fleet.messages import CHANGED, Stamp
 from incc.support.errors import AnalysisError
 
 LOCAL = "local"
 """The address that stands for a cluster of processes on this machine, which is started for the scan."""
 
-_OFTEN = 1.0
+_POLL_SECONDS = 1.0
 """Seconds between two checks of the number of workers."""
 
-_TOGETHER = 16
+_MOST_GATHERED = 16
 """The most answers that are fetched together: each has up to a few megabytes."""
 
 _MOST_REFUSALS = 3
@@ -52,7 +52,7 @@ class ClusterError(AnalysisError):
 class _Sent(msgspec.Struct, eq=False):
     """A job that was sent to the scheduler."""
 
-    job: Job
+    job: EngineJob
     contents: list[Any]
     """The futures of the files' contents that it needs. Dask gives up what nobody holds, even if a task that needs it
     is on its way to the scheduler."""
@@ -80,12 +80,12 @@ class ClusterEngine:
             import distributed
         except ImportError:
             raise ClusterError("--cluster needs Dask: pip install 'incc[cluster]'") from None
-        self._ended: queue.SimpleQueue[tuple[Job, Any]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[EngineJob, Any]] = queue.SimpleQueue()
         self._futures: dict[Any, _Sent] = {}
         """The futures without an answer yet."""
-        self._refusals: dict[Job, list[str]] = {}
+        self._refusals: dict[EngineJob, list[str]] = {}
         """The workers that could not take a job."""
-        self._postponed: list[tuple[float, Job]] = []
+        self._postponed: list[tuple[float, EngineJob]] = []
         """The jobs that all workers have refused, each with the time when it is sent again."""
         self._refusing: set[str] = set()
         """The workers that could not take some job."""
@@ -120,7 +120,7 @@ class ClusterEngine:
         Jobs that prefer workers which are all lost are cancelled: Dask never starts one that came, or was to be
         repeated, when there were no workers.
         """
-        is_due = time.monotonic() > self._asked + _OFTEN or self._workers is None
+        is_due = time.monotonic() > self._asked + _POLL_SECONDS or self._workers is None
         if is_due and self._client.status == "running":  # otherwise there may be no answer for long
             self._asked, before = time.monotonic(), self._workers
             with _connected():
@@ -138,7 +138,7 @@ class ClusterEngine:
         """See `Engine`. Raises ClusterError."""
         return 32 + 4 * self._count_threads()
 
-    def add(self, job: Job) -> None:
+    def add(self, job: EngineJob) -> None:
         """See `Engine`. Raises ClusterError if the scheduler is gone."""
         try:
             contents = [self._content(stamp) for stamp in job.files]
@@ -146,7 +146,8 @@ class ClusterEngine:
             self._ended.put((job, error))
             return
         options: dict[str, Any] = {"priority": 10 if job.first else 0, "pure": False}
-        workers = self._others(job) if job in self._refusals else [str(job.near)] if job.near else []
+        preferred = [str(job.preferred_worker)] if job.preferred_worker else []
+        workers = self._others(job) if job in self._refusals else preferred
         if workers:
             options |= {"workers": workers, "allow_other_workers": True}
         with _connected():
@@ -154,7 +155,7 @@ class ClusterEngine:
         self._futures[future] = _Sent(job, contents, workers)
         future.add_done_callback(lambda ended: self._ended.put((job, ended)))
 
-    def _others(self, job: Job) -> list[str]:
+    def _others(self, job: EngineJob) -> list[str]:
         """Return the workers that have not refused a job."""
         refused = self._refusals.get(job, ())
         return [worker for worker in self._workers or () if worker not in refused]
@@ -164,7 +165,7 @@ class ClusterEngine:
 
         Raises ClusterError if no worker can start a process: then no job can be answered.
         """
-        worker, job = str(done.near), done.job
+        worker, job = str(done.worker), done.job
         refused = self._refusals.setdefault(job, [])
         refused.append(worker)
         others = self._others(job)
@@ -214,7 +215,7 @@ class ClusterEngine:
             self._count_threads()
             return
         with contextlib.suppress(queue.Empty):
-            while len(ended) < _TOGETHER:
+            while len(ended) < _MOST_GATHERED:
                 ended.append(self._ended.get_nowait())
         answers = self._fetched([future for _, future in ended if not isinstance(future, OSError)])
         for job, future in ended:
@@ -236,7 +237,7 @@ class ClusterEngine:
         fetching = self._client.gather({future.key: future for future in futures}, errors="skip", asynchronous=True)
         fetched = asyncio.run_coroutine_threadsafe(fetching, self._client.loop.asyncio_loop)
         while not fetched.done():
-            wait([fetched], _OFTEN)
+            wait([fetched], _POLL_SECONDS)
             if self._client.status != "running":
                 raise ClusterError(_LOST)
             self._count_threads()
@@ -246,7 +247,7 @@ class ClusterEngine:
             return {}
         return answers
 
-    def _outcome(self, job: Job, future: Any, answer: Any) -> Done:
+    def _outcome(self, job: EngineJob, future: Any, answer: Any) -> Done:
         from distributed import KilledWorker
 
         try:

@@ -33,12 +33,12 @@ class Limits(msgspec.Struct, frozen=True):
     """The address space of a process in bytes (RLIMIT_AS); 0 for no limit."""
 
 
-class Job(msgspec.Struct, eq=False):
+class EngineJob(msgspec.Struct, eq=False):
     """A request on its way."""
 
     request: bytes
-    near: object = None
-    """The place that has already answered a request on the same input; None for any."""
+    preferred_worker: object = None
+    """The worker that has already answered a request on the same input; None for any."""
     first: bool = False
     """It goes before requests that came earlier."""
     subject: object = None
@@ -50,7 +50,7 @@ class Job(msgspec.Struct, eq=False):
 class Done(msgspec.Struct, eq=False):
     """The end of a job."""
 
-    job: Job
+    job: EngineJob
     answer: bytes = b""
     problem: str = ""
     """The reason why there is no answer, "" if there is one."""
@@ -65,8 +65,8 @@ class Done(msgspec.Struct, eq=False):
     """The worker could not take the job; another one may."""
     fatal: bool = False
     """No other job can be answered either."""
-    near: object = None
-    """The place that answered."""
+    worker: object = None
+    """The worker that answered."""
 
 
 class Engine(Protocol):
@@ -84,7 +84,7 @@ class Engine(Protocol):
     def ships(self) -> bool:
         """True if processes may be on machines that do not see the files of this one."""
 
-    def add(self, job: Job) -> None:
+    def add(self, job: EngineJob) -> None:
         """Add a job.
 
         Raises:
@@ -108,7 +108,7 @@ class _Worker:
     def __init__(self, process: int, connection: Connection) -> None:
         self.process = process
         self.connection = connection
-        self.job: Job | None = None
+        self.job: EngineJob | None = None
         self.begun = 0.0
 
 
@@ -122,7 +122,7 @@ class LocalEngine:
         self._jobs = jobs
         self._limits = limits
         self._workers: list[_Worker] = []
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[EngineJob] = deque()
 
     @property
     def room(self) -> int:
@@ -134,7 +134,7 @@ class LocalEngine:
         """See `Engine`."""
         return 32 + 4 * self._jobs
 
-    def add(self, job: Job) -> None:
+    def add(self, job: EngineJob) -> None:
         """See `Engine`. Raises WorkerError if there is no process."""
         if job.first:
             self._waiting.appendleft(job)
@@ -152,12 +152,15 @@ class LocalEngine:
                 break
             self._give(self._workers[-1])
 
-    def _next_for(self, worker: _Worker) -> Job:
+    def _next_for(self, worker: _Worker) -> EngineJob:
         """Remove and return the waiting job that a process should do next: one whose input it knows, if there is one.
 
         Jobs for other processes come last, in case these have more to do.
         """
-        job = min(self._waiting, key=lambda job: 0 if job.near is worker else 2 if job.near in self._workers else 1)
+        job = min(
+            self._waiting,
+            key=lambda job: 0 if job.preferred_worker is worker else 2 if job.preferred_worker in self._workers else 1,
+        )
         self._waiting.remove(job)
         return job
 
@@ -284,16 +287,16 @@ def _response(respond: Respond, request: bytes) -> bytes:
         return PROBLEM + problem_of(error).encode("utf-8", "replace")
 
 
-def done_of(job: Job, response: bytes, near: object) -> Done:
-    """Return the end of a job from a response, and the place that it came from."""
+def done_of(job: EngineJob, response: bytes, worker: object) -> Done:
+    """Return the end of a job from a response, and the worker that it came from."""
     kind, rest = response[:1], response[1:]
     if kind == ANSWER:
-        return Done(job, rest, near=near)
+        return Done(job, rest, worker=worker)
     return Done(
         job,
         problem=rest.decode("utf-8", "replace"),
         final=kind != ENDED,
-        near=near,
+        worker=worker,
         ended=kind in (ENDED, STOPPED),
         external=kind == REFUSED,
         refused=kind == REFUSED,

@@ -18,12 +18,12 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.fleet.dataset.columns import PLACES
-from incc.fleet.engines import Done, Engine, Job
+from incc.fleet.engines import Done, Engine, EngineJob
 from incc.fleet.messages import (
     CHANGED,
     Analyse,
     AnalyseAnswer,
-    Analysed,
+    GroupResult,
     InputRead,
     Missing,
     OnCore,
@@ -41,7 +41,7 @@ MOST_TRIES = 3
 COST = 20_000
 """The instructions that a request has analysed: one to two seconds of work."""
 
-_OFTEN = 0.5
+_POLL_SECONDS = 0.5
 """Seconds after which the progress is shown if nothing happens."""
 
 
@@ -90,8 +90,8 @@ class _Open(msgspec.Struct, eq=False):
     piece: Piece
     answers: list[bytes | None]
     """The answer for each input, as `_packed` returns it: with many workers, many wait for the first."""
-    near: list[object]
-    """The place where each input was read."""
+    workers: list[object]
+    """The worker that has read each input."""
     waits_for: set[bytes] = msgspec.field(default_factory=set)
     """The keys without results, after the piece was claimed."""
     failures: dict[tuple[int, bytes], str] = msgspec.field(default_factory=dict)
@@ -101,7 +101,7 @@ class _Open(msgspec.Struct, eq=False):
 class _Request(msgspec.Struct, eq=False):
     """The subject of a job."""
 
-    of: _Open
+    piece: _Open
     inputs: list[int]
     """The numbers of its inputs in the piece, each once."""
     keys: list[list[bytes]] = []
@@ -129,26 +129,26 @@ _Work = tuple[int, bytes, int]
 """The number of an input, the key of one of its groups, and the cost of that."""
 
 
-def _requests(work: Sequence[_Work], near: Sequence[object]) -> Iterator[tuple[object, list[_Work]]]:
-    """Yield the place and the work of each request: work of about `COST` on inputs that were read at that place.
+def _requests(work: Sequence[_Work], workers: Sequence[object]) -> Iterator[tuple[object, list[_Work]]]:
+    """Yield the worker and the work of each request: work of about `COST` on inputs that this worker has read.
 
     Args:
         work: the work on a piece.
-        near: the place where each input was read.
+        workers: the worker that has read each input.
     """
     some: list[_Work] = []
     total = 0
     for each in work:
-        if some and (near[each[0]] != near[some[0][0]] or total >= COST):
-            yield near[some[0][0]], some
+        if some and (workers[each[0]] != workers[some[0][0]] or total >= COST):
+            yield workers[some[0][0]], some
             some, total = [], 0
         some.append(each)
         total += each[2]
     if some:
-        yield near[some[0][0]], some
+        yield workers[some[0][0]], some
 
 
-class Flow:
+class ScanFlow:
     """A scan on its way through an engine."""
 
     def __init__(self, engine: Engine, keeper: Keeper, pieces: Iterator[Piece], first: int = 0) -> None:
@@ -192,7 +192,7 @@ class Flow:
                 self._begin(piece)
             if not self._open:
                 continue
-            for done in self._engine.done(_OFTEN):
+            for done in self._engine.done(_POLL_SECONDS):
                 self._take(done)
             self._claim()
             while self._claimed and not self._open[0].waits_for:
@@ -209,14 +209,14 @@ class Flow:
         self._open.append(opened)
         self._ask(_Request(opened, list(range(count))))
 
-    def _ask(self, request: _Request, near: object = None) -> None:
+    def _ask(self, request: _Request, worker: object = None) -> None:
         """Hand a request to the engine."""
-        piece = request.of.piece
+        piece = request.piece.piece
         inputs = [piece.inputs[n] for n in request.inputs]
         files = list(dict.fromkeys(stamp for n in request.inputs if (stamp := piece.files[n])))
         message = Analyse(inputs, request.keys, files) if request.keys else Read(inputs, files)
         first = bool(request.keys) or request.tries > 0 or len(inputs) < len(piece.inputs)
-        self._engine.add(Job(encoded(message), near, first, request, tuple(files) if request.ships else ()))
+        self._engine.add(EngineJob(encoded(message), worker, first, request, tuple(files) if request.ships else ()))
 
     def _take(self, done: Done) -> None:
         """Note the end of a job."""
@@ -236,13 +236,13 @@ class Flow:
                 self._retry(request, Done(done.job, problem=CHANGED, final=True, external=True))
             else:
                 request.ships = True
-                self._ask(request, done.near)
+                self._ask(request, done.worker)
         elif isinstance(received, ReadAnswer):
             for n, read in zip(request.inputs, received.inputs, strict=True):
                 self._keep(read.analysed, read.reports)
                 self.counts.analysed += sum(group.kernels for group in read.analysed)
                 read.analysed, read.reports = [], b""
-                request.of.answers[n], request.of.near[n] = _packed(read), done.near
+                request.piece.answers[n], request.piece.workers[n] = _packed(read), done.worker
         else:
             self._analysed(request, received)
 
@@ -255,9 +255,9 @@ class Flow:
                 if key not in analysed and key not in received.unread:
                     self._failed[key] = received.problems.get(key, "no reason given"), False
             self._settle(key for key in keys if key not in received.unread)
-            self._pass_on(request.of, n, {key: received.unread[key] for key in keys if key in received.unread})
+            self._pass_on(request.piece, n, {key: received.unread[key] for key in keys if key in received.unread})
 
-    def _keep(self, groups: Sequence[Analysed], reports: bytes) -> None:
+    def _keep(self, groups: Sequence[GroupResult], reports: bytes) -> None:
         self._keeper.keep((group.key, group.cores, b"" if n else reports) for n, group in enumerate(groups))
 
     def _settle(self, keys: Iterable[bytes]) -> None:
@@ -288,7 +288,7 @@ class Flow:
             else:
                 del self._waiting[key]
         for (other, m), keys in following.items():
-            self._ask(_Request(other, [m], [keys]), other.near[m])
+            self._ask(_Request(other, [m], [keys]), other.workers[m])
 
     def _retry(self, request: _Request, failed: Done) -> None:
         """Try each part of a request that failed by itself; give up one that has failed too often."""
@@ -308,12 +308,12 @@ class Flow:
             self._settle([key])
         elif request.keys:
             (n,), (keys,) = request.inputs, request.keys
-            self._pass_on(request.of, n, dict.fromkeys(keys, failed.problem))
+            self._pass_on(request.piece, n, dict.fromkeys(keys, failed.problem))
         else:
             (n,) = request.inputs
             quarantined = [failed.problem] if failed.ended else []
-            read = InputRead(request.of.piece.names[n], failure=failed.problem, quarantined=quarantined)
-            request.of.answers[n] = _packed(read)
+            read = InputRead(request.piece.piece.names[n], failure=failed.problem, quarantined=quarantined)
+            request.piece.answers[n] = _packed(read)
 
     def _claim(self) -> None:
         """Request the analysis of the new keys of pieces that have been read, in order."""
@@ -327,10 +327,10 @@ class Flow:
                 for key in self._keeper.missing(list(groups)):
                     if self._wait_for(key, opened, n):
                         work.append((n, key, groups[key].cost))
-            for near, some in _requests(work, opened.near):
+            for worker, some in _requests(work, opened.workers):
                 inputs = [n for n, _ in groupby(n for n, _, _ in some)]
                 keys = [[key for _, key, _ in of_input] for _, of_input in groupby(some, key=itemgetter(0))]
-                self._ask(_Request(opened, inputs, keys), near)
+                self._ask(_Request(opened, inputs, keys), worker)
 
     def _wait_for(self, key: bytes, opened: _Open, n: int) -> bool:
         """Let an input of a piece wait for the results of a key, unless these failed.

@@ -49,7 +49,7 @@ class Analyse(msgspec.Struct, tag=True):
     files: list[Stamp] = []
 
 
-class Placed(msgspec.Struct, array_like=True):
+class PlacedKernel(msgspec.Struct, array_like=True):
     """A kernel at a place."""
 
     place: int
@@ -63,7 +63,7 @@ class Group(msgspec.Struct, array_like=True):
 
     key: bytes
     """16 bytes: equal for groups whose analyses are equal."""
-    kernels: list[Placed]
+    kernels: list[PlacedKernel]
     cost: int
     """The number of their instructions."""
 
@@ -80,7 +80,7 @@ class OnCore(msgspec.Struct, array_like=True):
     """For each kernel its `order_of_worth`."""
 
 
-class Analysed(msgspec.Struct, array_like=True):
+class GroupResult(msgspec.Struct, array_like=True):
     """The results for a group."""
 
     key: bytes
@@ -99,7 +99,7 @@ class InputRead(msgspec.Struct, array_like=True):
     problems: list[str] = []
     notes: list[str] = []
     groups: list[Group] = []
-    analysed: list[Analysed] = []
+    analysed: list[GroupResult] = []
     """The results for the groups that are not shared."""
     reports: bytes = b""
     """The reports of their kernels (`dataset.store.pack`)."""
@@ -118,7 +118,7 @@ class ReadAnswer(msgspec.Struct, tag=True):
 class AnalyseAnswer(msgspec.Struct, tag=True):
     """The answer to `Analyse`."""
 
-    groups: list[Analysed]
+    groups: list[GroupResult]
     reports: bytes = b""
     """The reports of their kernels (`dataset.store.pack`)."""
     problems: dict[bytes, str] = {}

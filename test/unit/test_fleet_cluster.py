@@ -23,7 +23,7 @@ from scan_faults import Scans, check_harmful, check_signal, failures_of, rows_of
 
 from incc.fleet.cluster import ClusterEngine
 from incc.fleet.cluster_worker import WorkerProgram
-from incc.fleet.engines import Job, Limits
+from incc.fleet.engines import EngineJob, Limits
 
 scans, rows = scan_faults.scans, scan_faults.rows  # fixtures
 
@@ -252,7 +252,7 @@ def test_a_job_near_a_lost_worker_is_cancelled_to_be_tried_elsewhere(scans: Scan
     """Dask never starts it if there was no worker when it came."""
     with cluster(scans, tmp_path) as started:
         engine = ClusterEngine(started.address, WorkerProgram("none", b"", Limits(), "."), lambda note: None)
-        engine.add(Job(b"", near="tcp://127.0.0.1:1"))
+        engine.add(EngineJob(b"", preferred_worker="tcp://127.0.0.1:1"))
         started.worker()
         while not (ended := [*engine.done(0.1)]):
             assert started.scheduler.poll() is None

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from incc.fleet import engines
-from incc.fleet.engines import Done, Job, Limits, LocalEngine
+from incc.fleet.engines import Done, EngineJob, Limits, LocalEngine
 
 NO_LIMITS = Limits(0, 0)
 
@@ -62,7 +62,7 @@ def all_done(engine: LocalEngine, requests: list[bytes]) -> dict[bytes, Done]:
     waiting = [*requests]
     while len(ended) < len(requests):
         while waiting and engine.room > 0:
-            engine.add(Job(waiting.pop(0)))
+            engine.add(EngineJob(waiting.pop(0)))
         for done in engine.done(0.2):
             assert done.job.request not in ended
             ended[done.job.request] = done
@@ -117,7 +117,7 @@ def test_processes_that_are_killed_at_random_lose_only_what_they_do() -> None:
     chance = random.Random(7)
     ended: list[Done] = []
     with local(2) as engine:
-        jobs = [Job(b"sleep 0.01", subject=n) for n in range(60)]
+        jobs = [EngineJob(b"sleep 0.01", subject=n) for n in range(60)]
         kills = 0
         while len(ended) < 60:
             while jobs and engine.room > 0:
@@ -143,7 +143,7 @@ def test_without_processes_there_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(engines, "fork", fork)
     with local() as engine, pytest.raises(engines.WorkerError, match="no process for the work: Resource temporarily"):
-        engine.add(Job(b"ok"))
+        engine.add(EngineJob(b"ok"))
 
 
 def test_fewer_processes_than_wanted_do_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,18 +17,18 @@ pytest.importorskip("pyarrow", reason="no pyarrow")
 
 from incc.fleet import flow as flows
 from incc.fleet.dataset.columns import PLACES
-from incc.fleet.engines import Done, Job
-from incc.fleet.flow import MOST_TRIES, Flow, Piece
+from incc.fleet.engines import Done, EngineJob
+from incc.fleet.flow import MOST_TRIES, Piece, ScanFlow
 from incc.fleet.messages import (
     CHANGED,
     Analyse,
     AnalyseAnswer,
-    Analysed,
     Group,
+    GroupResult,
     InputRead,
     Missing,
     OnCore,
-    Placed,
+    PlacedKernel,
     Read,
     ReadAnswer,
     Stamp,
@@ -122,7 +122,7 @@ class FakeEngine:
         self._world = world
         self._random = random
         self._most = most
-        self._jobs: list[Job] = []
+        self._jobs: list[EngineJob] = []
         self._alone: dict[Any, int] = {}
         self.answered: list[int] = []
         """The keys that were analysed."""
@@ -131,7 +131,7 @@ class FakeEngine:
     def room(self) -> int:
         return self._most - len(self._jobs)
 
-    def add(self, job: Job) -> None:
+    def add(self, job: EngineJob) -> None:
         self._jobs.append(job)
 
     def done(self, seconds: float) -> Iterator[Done]:
@@ -147,14 +147,14 @@ class FakeEngine:
                 yield Done(job, problem=CHANGED, final=True, external=True)
                 continue
             try:
-                yield Done(job, encoded(self._answer(job)), near=self._random.randrange(3))
+                yield Done(job, encoded(self._answer(job)), worker=self._random.randrange(3))
             except Died as error:
                 yield Done(job, problem="died", final=bool(error.args), ended=True)
 
     def end(self) -> None:
         self._jobs.clear()
 
-    def _answer(self, job: Job) -> Any:
+    def _answer(self, job: EngineJob) -> Any:
         asked = request(job.request)
         for stamp in asked.files:
             where = stamp.path.partition("/")[0]
@@ -214,12 +214,12 @@ def _number(key: bytes) -> int:
 
 def _group(key: bytes, planned: Planned) -> Group:
     values: list[Any] = [f"{name} of {planned.name}" for name in PLACES]
-    return Group(key, [Placed(0, values)], 9_000)
+    return Group(key, [PlacedKernel(0, values)], 9_000)
 
 
-def _result(key: bytes, planned: Planned) -> Analysed:
+def _result(key: bytes, planned: Planned) -> GroupResult:
     """The result for a key. It tells where the key was analysed, which must not depend on chance."""
-    return Analysed(key, 1, encoded([OnCore("core", "1", [[planned.name]], [[0.0]])]))
+    return GroupResult(key, 1, encoded([OnCore("core", "1", [[planned.name]], [[0.0]])]))
 
 
 class FakeKeeper:
@@ -245,7 +245,7 @@ Outcome = tuple[int, list[tuple[str, str, list[str], list[str], list[bytes], dic
 
 def run(world: World, engine: FakeEngine, keeper: FakeKeeper, first: int = 0) -> Iterator[Outcome]:
     """Scan, and yield each piece's number with its inputs."""
-    flow = Flow(engine, keeper, iter(pieces_of(world)[first:]), first)
+    flow = ScanFlow(engine, keeper, iter(pieces_of(world)[first:]), first)
     for number, inputs in flow.results(lambda: None):
         yield (
             number,

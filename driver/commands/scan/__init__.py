@@ -28,7 +28,7 @@ from incc.driver.messages import fail, run_command
 from incc.driver.pipeline import choose_model
 from incc.fleet.dataset.store import Store
 from incc.fleet.engines import Engine, Limits, LocalEngine
-from incc.fleet.flow import Flow
+from incc.fleet.flow import ScanFlow
 from incc.fleet.messages import decoded
 from incc.report.documents import InputError, printable
 from incc.report.where import Condition
@@ -177,7 +177,7 @@ def _print(command: _Command, stream: TextIO) -> bool:
             # Output on the terminal shows the progress itself.
             with nullcontext() if sys.stdout.isatty() else progress_shown():
                 listed = PieceList.of(counted(inputs, "listing"))
-                flow = Flow(engine, store, listed.after(0))
+                flow = ScanFlow(engine, store, listed.after(0))
                 with watched(flow.counts, listed.count) as show:
                     for _, done in flow.results(show):
                         for read, results in done:
@@ -239,7 +239,7 @@ def _fill(command: _Command, writer: DatasetWriter, listed: PieceList, output: O
     rows = DatasetRows(writer)
     table = Table(command.scan, rows.write, rows.kernels)
     with _engine(command) as engine, interruptible():
-        flow = Flow(engine, writer.store, listed.after(writer.pieces), writer.pieces)
+        flow = ScanFlow(engine, writer.store, listed.after(writer.pieces), writer.pieces)
         try:
             with progress_shown(), watched(flow.counts, listed.count) as show:
                 for number, done in flow.results(show):

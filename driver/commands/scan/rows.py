@@ -31,12 +31,12 @@ from incc.fleet.messages import (
     CHANGED,
     Analyse,
     AnalyseAnswer,
-    Analysed,
     Group,
+    GroupResult,
     InputRead,
     Missing,
     OnCore,
-    Placed,
+    PlacedKernel,
     Read,
     ReadAnswer,
     Request,
@@ -161,7 +161,7 @@ class RowResponder:
             group = only(code, numbers)
             key = key_of(group, f"{file.name} {numbers[0]}" if self.analyser.names_values else "")
             placed = [
-                Placed(n, _places(unit, _at(kernel, ids[n], readable), file))
+                PlacedKernel(n, _places(unit, _at(kernel, ids[n], readable), file))
                 for n, kernel in zip(numbers, group.kernels, strict=True)
             ]
             read.groups.append(Group(key, placed, sum(len(kernel.instructions) for kernel in group.kernels)))
@@ -206,7 +206,7 @@ class RowResponder:
         if not first.kernels:
             return
         begin = sum(len(group.kernels) for group in read.groups)
-        placed = [Placed(begin + n, _places(first, kernel, source)) for n, kernel in enumerate(first.kernels)]
+        placed = [PlacedKernel(begin + n, _places(first, kernel, source)) for n, kernel in enumerate(first.kernels)]
         identity = [name_of(source), first.source, *first.command, *[unit.model.name for unit in report.units]]
         identity += [part for kernel in first.kernels for part in (kernel.kernel_id, kernel.content_hash)]
         text = "\n".join(identity).encode("utf-8", "surrogateescape")
@@ -215,7 +215,7 @@ class RowResponder:
         read.analysed.append(_analysed(key, report, reports))
 
 
-def _analysed(key: bytes, report: t.AnalysisReport, reports: Reports | None) -> Analysed:
+def _analysed(key: bytes, report: t.AnalysisReport, reports: Reports | None) -> GroupResult:
     """Return the results for a group, and add the reports of its kernels to `reports`, unless it is None."""
     cores: list[OnCore] = []
     for unit in report.units:
@@ -228,7 +228,7 @@ def _analysed(key: bytes, report: t.AnalysisReport, reports: Reports | None) -> 
             if reports is not None:
                 reports.append((name, core.core, json_of(kernel)))
         cores.append(core)
-    return Analysed(key, len(report.units[0].kernels), encoded(cores))
+    return GroupResult(key, len(report.units[0].kernels), encoded(cores))
 
 
 def _names(region: Region) -> Iterator[str]:

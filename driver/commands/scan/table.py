@@ -13,7 +13,7 @@ from incc.driver.commands.scan import output
 from incc.driver.commands.scan.analysis import Scan
 from incc.fleet.dataset.columns import ANALYSED, COLUMNS, OF_CORE, PLACES
 from incc.fleet.flow import Results
-from incc.fleet.messages import InputRead, OnCore, Placed
+from incc.fleet.messages import InputRead, OnCore, PlacedKernel
 from incc.report.where import Value
 from incc.support.text import without_surrogates
 from incc.support.version import __version__
@@ -52,7 +52,7 @@ def rows_of(read: InputRead, results: Results, number: int) -> Iterator[tuple[li
         yield worth, {core.core: _row(kernel, core, core.kernels[n], number + count) for core in cores}
 
 
-def _row(kernel: Placed, core: OnCore, values: Sequence[Value], number: int) -> Row:
+def _row(kernel: PlacedKernel, core: OnCore, values: Sequence[Value], number: int) -> Row:
     row: Row = _in_order((*kernel.values, *values, number, core.core, __version__, core.version))
     return row
 
