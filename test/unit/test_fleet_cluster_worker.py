@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -33,7 +34,7 @@ def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNa
     """A worker without a cluster, of whose scans nothing is left."""
     found = SimpleNamespace(address="here", local_directory=str(tmp_path), state=SimpleNamespace(nthreads=2, tasks={}))
     monkeypatch.setattr("distributed.get_worker", lambda: found)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ["PYTHONPATH"]]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
     scans = cluster_worker._Scans()
     monkeypatch.setattr(cluster_worker, "_scans", scans)
     yield found
