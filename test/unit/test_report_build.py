@@ -232,7 +232,8 @@ def test_a_divider_bound() -> None:
         )
     ]
     parts = make_kernel(rows), make_bound(rows, ["zmm1"]), make_analysis(rows, busiest="0", port=1, divider=4)
-    report = build(parts)
+    forms = tuple(form and replace(form, divider=4) for form in make_forms(rows))
+    report = build(parts, forms=forms)
     assert report.verdict == "bound by the divider of port 0 (line 12): 4 cycles; next limit: port 0 at 1 cycle"
     assert report.instructions[0].ports == "1*p0+4*0DV"
     assert report.instructions[0].rthroughput == t.Ratio(4.0, "4")
