@@ -12,7 +12,7 @@ from incc.driver import UsageError
 from incc.driver.cli.parsers import Parser, settings_of
 from incc.driver.commands.scan.analysis import Scan
 from incc.driver.commands.scan.options import COMMAND, FORMATS
-from incc.driver.commands.scan.rows import OutcomeResponder, RowResponder
+from incc.driver.commands.scan.responders import OutcomeResponder, RowResponder
 from incc.driver.cores import cores_of, named_cores
 from incc.driver.pipeline import choose_model
 from incc.driver.settings import REPORTED, Settings

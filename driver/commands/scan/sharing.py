@@ -27,7 +27,7 @@ def groups(code: ObjectCode) -> Iterator[list[int]]:
     yield from of_function.values()
 
 
-def only(code: ObjectCode, numbers: Sequence[int]) -> ObjectCode:
+def subset(code: ObjectCode, numbers: Sequence[int]) -> ObjectCode:
     """Return some of the kernels of an object."""
     sources = [code.sources[n] for n in numbers] if code.sources else []
     return ObjectCode([code.kernels[n] for n in numbers], [], sources)

@@ -22,7 +22,7 @@ from incc.driver.commands.scan.analysis import (
     unit_of,
 )
 from incc.driver.commands.scan.inputs import AssemblyFile, CodeFile
-from incc.driver.commands.scan.sharing import KEY, groups, key_of, only
+from incc.driver.commands.scan.sharing import KEY, groups, key_of, subset
 from incc.driver.pipeline import model_for, report_of, within_limits
 from incc.driver.selection import order_of_worth
 from incc.fleet.dataset.columns import ANALYSED, COLUMNS, PLACES
@@ -48,7 +48,8 @@ from incc.fleet.messages import (
 from incc.frontends.kernel import KernelCode, Region, SourceLocation
 from incc.report import types as t
 from incc.report.identity import kernel_ids
-from incc.report.source.demangle import demangle, of_openmp, replace
+from incc.report.source.demangle import demangle, of_openmp
+from incc.report.source.demangle import replace as demangled
 from incc.report.unit_result import UnitResult
 from incc.report.where import Value
 from incc.support.errors import AnalysisError
@@ -133,7 +134,7 @@ class RowResponder:
 
     def _forget(self) -> None:
         """Forget the oldest inputs if there are too many kernels."""
-        kernels = sum(len(code.kernels) for groups in self._kept.values() for code in groups.values())
+        kernels = sum(len(code.kernels) for kept in self._kept.values() for code in kept.values())
         while kernels > KEPT and len(self._kept) > 1:
             _, forgotten = self._kept.popitem(last=False)
             kernels -= sum(len(code.kernels) for code in forgotten.values())
@@ -158,7 +159,7 @@ class RowResponder:
         readable = demangle(text for kernel in code.kernels if kernel.region for text in _names(kernel.region))
         by_key: dict[bytes, ObjectCode] = {}
         for numbers in groups(code):
-            group = only(code, numbers)
+            group = subset(code, numbers)
             key = key_of(group, f"{file.name} {numbers[0]}" if self.analyser.names_values else "")
             placed = [
                 PlacedKernel(n, _places(unit, _at(kernel, ids[n], readable), file))
@@ -173,15 +174,15 @@ class RowResponder:
         reports = self._new_reports()
         for data, keys in zip(message.inputs, message.keys, strict=True):
             problems = [] if data in self._kept else self._read(data, moved).problems
-            groups = self._kept.get(data, {})
+            kept = self._kept.get(data, {})
             source = decoded(data, _inputs)
             assert isinstance(source, CodeFile)
             for key in keys:
-                if key not in groups:
+                if key not in kept:
                     answer.unread[key] = "; ".join(problems) or CHANGED
                     continue
                 try:
-                    results = self.analyser.on_each_core(unit_of(source), groups[key])
+                    results = self.analyser.on_each_core(unit_of(source), kept[key])
                 except AnalysisError as error:
                     answer.problems[key] = str(error)
                 else:
@@ -241,7 +242,7 @@ def _at(kernel: KernelCode, kernel_id: str, readable: dict[str, str]) -> _At:
     region = kernel.region
     if region is None:
         return _At("", "", kernel.name, kernel_id, "", None, 0)
-    name = of_openmp(replace(region.function, readable))
+    name = of_openmp(demangled(region.function, readable))
     return _At(region.function, name, kernel.name, kernel_id, region.label, region.source, region.first_line)
 
 
