@@ -317,17 +317,7 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
         where = wording.places(kernel, calls(kernel))
         text = f"the loop calls {wording.listed(sorted(names))} ({where}) only because of errno"
         return hint("math-errno", text, {"instructions": calls(kernel)}, advice)
-    roots = [
-        i
-        for i in operations(kernel, "root")
-        if (arithmetic := kernel.instructions[i].arithmetic) is not None and not arithmetic.packed
-    ]
-    # The library's function may be off the path, after a comparison of the argument with zero.
-    compared = [
-        i
-        for i in inner_branches(kernel)
-        if i and (arithmetic := kernel.instructions[i - 1].arithmetic) is not None and arithmetic.floating
-    ]
+    roots, compared = _scalar_roots(kernel), _comparisons(kernel)
     if not called and not (roots and compared):
         return None
     if len(calls(kernel)) > len(called):
@@ -343,6 +333,18 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
         both(advice, reorder) if reorder else advice,
         gain=None if stored_in_place(kernel) else packed_gain(facts, context, carried),
     )
+
+
+def _scalar_roots(kernel: KernelCode) -> list[int]:
+    """Return the square roots of single numbers."""
+    of = {i: kernel.instructions[i].arithmetic for i in operations(kernel, "root")}
+    return [i for i, arithmetic in of.items() if arithmetic is not None and not arithmetic.packed]
+
+
+def _comparisons(kernel: KernelCode) -> list[int]:
+    """Return the branches after which a function may be off the path, for an argument that was compared with zero."""
+    before = {i: kernel.instructions[i - 1].arithmetic for i in inner_branches(kernel) if i}
+    return [i for i, arithmetic in before.items() if arithmetic is not None and arithmetic.floating]
 
 
 def _sums(facts: KernelResult) -> Fraction:

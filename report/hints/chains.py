@@ -210,6 +210,11 @@ def memory_chain(facts: KernelResult, context: HintContext) -> t.Hint | None:
 _WITHOUT_ALIAS_CHECKS = 14
 
 
+def _checks_overlap(context: HintContext) -> bool:
+    """Return True if the compiler checks at run time whether the place of a sum is part of the array that is read."""
+    return context.build.family == CLANG and context.build.version > _WITHOUT_ALIAS_CHECKS
+
+
 def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | None:
     """Advise a local accumulator if a sum is stored to one place in each iteration.
 
@@ -222,26 +227,23 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
     if not kernel.is_loop or not places or not _only_adds_up(facts, context, places):
         return None
     chains = _chains_alike(facts)
-    waits = bool(chains) and all(is_reduction(chain, facts, places) for chain in chains)
     sums = [i.arithmetic for i in kernel.instructions if i.arithmetic]
     floating = any(arithmetic.floating for arithmetic in sums)
-    checks = build.family == CLANG and build.version > _WITHOUT_ALIAS_CHECKS
-    if any(arithmetic.packed for arithmetic in sums) or (floating and not waits):
-        return None
-    if any(_recurrence_kind(chain, facts) for chain in chains):
+    if any(arithmetic.packed for arithmetic in sums) or any(_recurrence_kind(chain, facts) for chain in chains):
         return None  # a hash, for example, is no sum
+    if floating and not (chains and all(is_reduction(chain, facts, places) for chain in chains)):
+        return None
+    checks = _checks_overlap(context)
     change = "add up in a local variable and store it after the loop"
     advice = advise("vectorise" if build.reorders else "reassociate", build) if floating else None
     gain: Fraction | None
     if floating and not build.reorders:
         several = _several(facts, len(chains))
-        of_each, their = (" for each sum", "sums") if len(chains) > 1 else ("", "sum")
-        change = f"add up in {several // len(chains)} local variables{of_each}, and store their {their} after the loop"
         gain = _gain(facts, context, chains, several, vectors=advice is not None)
-        if advice is not None and not checks:
-            # Without the local variable, the flags gain nothing.
-            change += f", or add up in one{of_each} and compile with {advice.text}"
-            advice = None
+        # Without the local variable, the flags gain nothing.
+        flags = advice.text if advice is not None and not checks else ""
+        change = _several_variables(len(chains), several, flags)
+        advice = None if flags else advice
     elif not build.family or not build.vectorises or checks:
         return None
     else:
@@ -255,6 +257,13 @@ def stored_accumulator(facts: KernelResult, context: HintContext) -> t.Hint | No
         change,
         gain=gain,
     )
+
+
+def _several_variables(sums: int, variables: int, flags: str) -> str:
+    """Return the advice to add up sums in several local variables, or in one each with flags if there are any."""
+    of_each, their = (" for each sum", "sums") if sums > 1 else ("", "sum")
+    change = f"add up in {variables // sums} local variables{of_each}, and store their {their} after the loop"
+    return f"{change}, or add up in one{of_each} and compile with {flags}" if flags else change
 
 
 def _only_adds_up(facts: KernelResult, context: HintContext, places: Sequence[int]) -> bool:
