@@ -16,7 +16,7 @@ from incc.models.binding.bound import IS_LOAD, IS_STORE, UOP_COMPUTE, BoundKerne
 from incc.models.throughput import of_mix
 from incc.report import types as t
 from incc.report import wording
-from incc.report.hints.advice import advise, both
+from incc.report.hints.advice import GCC, Advice, advise, both
 from incc.report.hints.common import (
     WORTH,
     bound_without,
@@ -323,16 +323,28 @@ def math_errno(facts: KernelResult, context: HintContext) -> t.Hint | None:
     if len(calls(kernel)) > len(called):
         return None
     instructions = sorted({*called, *roots, *compared})
-    carried = _sums(facts)
-    reorder = advise("reassociate", context.build) if carried and not context.build.reorders else None
+    gain, reorder = _gain_without_errno(facts, context)
     return hint(
         "math-errno",
         f"the square root ({wording.places(kernel, called or roots)}) must set errno, which takes a comparison and a "
-        f"branch and prevents vectorisation{', as the fixed order of sums does' if reorder else ''}",
+        f"branch and prevents vectorisation{', and sums are added up in a fixed order' if reorder else ''}",
         {"instructions": instructions},
         both(advice, reorder) if reorder else advice,
-        gain=None if stored_in_place(kernel) else packed_gain(facts, context, carried),
+        gain=gain,
     )
+
+
+def _gain_without_errno(facts: KernelResult, context: HintContext) -> tuple[Fraction | None, Advice | None]:
+    """Return the gain of vectors, None if it is unknown, and the advice to reorder sums if it depends on that."""
+    carried = _sums(facts)
+    in_order = carried and not context.build.reorders
+    # gcc's vectors can add up one element after the other, which takes as long as now.
+    alone = facts.cycles / carried if in_order and context.build.family == GCC else Fraction()
+    reorder = advise("reassociate", context.build) if in_order and WORTH * alone <= 1 else None
+    if stored_in_place(facts.kernel):
+        return None, reorder
+    gain = packed_gain(facts, context, Fraction() if in_order else carried)
+    return min(gain, alone) if gain and alone and not reorder else gain, reorder
 
 
 def _scalar_roots(kernel: KernelCode) -> list[int]:
