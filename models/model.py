@@ -177,7 +177,7 @@ class MachineModel:
     Lists are tuples, and tables are read-only: `with_parameters` makes another model.
     """
     caches: dict[Any, Any]
-    """What modules keep for this model, by a key of their own; dropped with it."""
+    """Results that modules keep for this model, each by a key of its own; dropped with the model."""
     sources: dict[str, str]
     """The long names of sources by their short ones."""
     files: tuple[str, ...]
