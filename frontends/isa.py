@@ -269,6 +269,16 @@ class Evaluator(Protocol):
         """Return a function that runs instructions as `run` does, without a trace. Its result is that of the last."""
 
 
+class IntegerDivision(msgspec.Struct, frozen=True):
+    """A division of general-purpose registers."""
+
+    divisor: int
+    """The operand by which it divides."""
+    signed: bool
+    remainder: str = ""
+    """The register of the remainder, "" if there is none."""
+
+
 class Isa:
     """An instruction set. The defaults of this class are correct for one about which little is known yet."""
 
@@ -305,8 +315,8 @@ class Isa:
     ("multiply"), a division ("divide"), a square root ("root") and a "gather" of doubles, a conversion of integers to
     doubles ("convert"), and an operation on integers ("integer"). 0 bits are scalable vectors, for the bits that are
     not listed."""
-    integer_divisions: Mapping[str, tuple[int, bool]] = {}
-    """By mnemonic: the operand by which a division of general-purpose registers divides, and True if it is signed."""
+    integer_divisions: Mapping[str, IntegerDivision] = {}
+    """The divisions of general-purpose registers by mnemonic."""
 
     # --- compilers ---
 

@@ -14,6 +14,7 @@ from incc.frontends.isa import (
     CommonWork,
     Effects,
     FormWork,
+    IntegerDivision,
     Isa,
     LlvmDialect,
     LlvmRow,
@@ -104,7 +105,10 @@ class _AArch64(Isa):
     passed_over: Mapping[int, int] = dict.fromkeys((256, 512, 1024, 2048), 128)
     lacking_options = frozenset(("-fveclib=libmvec",))  # clang has the names of x86's functions only
     widest_vector = (("fadd/z.d,z.d,z.d", 0), ("fadd/v.2d,v.2d,v.2d", 128))
-    integer_divisions: Mapping[str, tuple[int, bool]] = {"udiv": (2, False), "sdiv": (2, True)}
+    integer_divisions: Mapping[str, IntegerDivision] = {
+        "udiv": IntegerDivision(2, False),
+        "sdiv": IntegerDivision(2, True),
+    }
     vector_forms: Mapping[int, Mapping[str, str]] = {
         128: {
             "load": "ldr/q,[x]",

@@ -16,6 +16,7 @@ from incc.frontends.isa import (
     Effects,
     Evaluator,
     FormWork,
+    IntegerDivision,
     Isa,
     NotRunnable,
     ObjectSigns,
@@ -159,7 +160,10 @@ class _X86(Isa):
     # systems lack.
     vector_functions = frozenset(name + end for name in ("exp", "log", "pow", "sin", "cos") for end in ("", "f"))
     advice_measured = True
-    integer_divisions: Mapping[str, tuple[int, bool]] = {"div": (0, False), "idiv": (0, True)}
+    integer_divisions: Mapping[str, IntegerDivision] = {
+        "div": IntegerDivision(0, False, "rdx"),
+        "idiv": IntegerDivision(0, True, "rdx"),
+    }
     vector_forms: Mapping[int, Mapping[str, str]] = {
         512: {
             "load": "EVEX_VMOVUPD_ZMM_K1Z_ZMMM512/m",

@@ -124,14 +124,14 @@ def integer_division(facts: KernelResult, context: HintContext) -> t.Hint | None
     for i, instruction in enumerate(kernel.instructions):
         if instruction.mnemonic not in of_isa:
             continue
-        operand, _ = of_isa[instruction.mnemonic]
+        operand = of_isa[instruction.mnemonic].divisor
         divisors = [a.register for a in instruction.registers if a.operand == operand and a.read and not a.address]
         if instruction.operands[operand] == "r" and divisors[0].kind == "general" and divisors[0].root not in written:
             divisions.append(i)
             bits = max(bits, divisors[0].width)
     if bits < 32 or not _limit(facts, divisions) or bound_without(facts, divisions) > WORTH * facts.cycles:
         return None
-    signed = all(of_isa[kernel.instructions[i].mnemonic][1] for i in divisions)
+    signed = all(of_isa[kernel.instructions[i].mnemonic].signed for i in divisions)
     gain = None
     if all(_divides_counter(facts, i) for i in divisions):
         change = "count to the divisor and start again (or add 1 to the quotient), which takes no division"
@@ -177,9 +177,10 @@ def _computes(instruction: Instruction, instruction_set: str) -> bool:
 
 def _only_remainders(facts: KernelResult, divisions: Sequence[int]) -> bool:
     """Return True if the loop uses only the remainders of divisions that return both."""
-    names = facts.bound.location_names
+    names, of_isa = facts.bound.location_names, isa(facts.kernel.isa).integer_divisions
+    remainders = {of_isa[facts.kernel.instructions[i].mnemonic].remainder for i in divisions}
     results = {names[e.location] for e in facts.analysis.edges if e.producer in divisions and e.location >= 0}
-    return results == {"rdx"}
+    return results == remainders
 
 
 def _gain_of_doubles(facts: KernelResult, context: HintContext, divisions: int) -> Fraction | None:
