@@ -91,7 +91,7 @@ def _discard(descriptor: int) -> None:
 
 def offenders(condition: str, names: Sequence[str]) -> str:
     """Return a message on the kernels of these names, which meet a condition."""
-    from incc.report.wording import counted
+    from incc.support.text import counted
 
     each = list(dict.fromkeys(names))
     listed = ", ".join(each[:5]) + (f" and {len(each) - 5} more" if len(each) > 5 else "")

@@ -14,7 +14,7 @@ from incc.models.loading import list_models
 from incc.models.model import MachineModel
 from incc.models.notation import form_key, parse_latency
 from incc.report.instructions import InstructionTable
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import Layout
 
 

@@ -31,7 +31,7 @@ from incc.ranking.kernels import Seen, loops_of, whole
 from incc.report.runs import LoopRun
 from incc.report.source.demangle import demangle
 from incc.report.source.demangle import replace as demangled
-from incc.report.wording import counted
+from incc.support.text import counted
 
 _WORTH_NAMING = 0.05
 """The share of a profile from which on a file without kernels is named: its reports may be missing."""

@@ -13,7 +13,7 @@ from incc.models.model import MachineModel
 from incc.models.notation import parse_port_set
 from incc.models.throughput import of_mix
 from incc.report import types as t
-from incc.report.wording import counted
+from incc.support.text import counted
 
 Stage = Literal["front end", "rename", "window", "memory"]
 

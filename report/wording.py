@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from incc.core import WITHIN_INSTRUCTION, Edge, PathStep
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import BoundKernel
+from incc.support.text import counted as counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -32,11 +33,6 @@ def value(value: float | Fraction) -> str:
     """Return a number without a unit, with at least one decimal to look like a measure and not like a count: 2.0."""
     text = number(value)
     return text if "." in text else f"{text}.0"
-
-
-def counted(count: int, singular: str, plural: str = "") -> str:
-    """Return a count with its noun: 1 instruction, 2 instructions."""
-    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 def unit(name: str) -> str:

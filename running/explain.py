@@ -28,8 +28,9 @@ from incc.core.memory.traffic import Front
 from incc.core.ranges import mispredictions
 from incc.core.ways import Ways
 from incc.report.runs import Part
-from incc.report.wording import counted, lines_of, listed, places
+from incc.report.wording import lines_of, listed, places
 from incc.running.profile import LoopProfile, Sample
+from incc.support.text import counted
 
 _MOST_PLACES = 4
 """Samples whose addresses are simulated."""

@@ -1,4 +1,4 @@
-"""Lists of lines, and characters of foreign texts (names of files and symbols) that must not reach a terminal."""
+"""Counts, lists of lines, and characters of foreign texts (names of files) that must not reach a terminal."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def without_surrogates(text: str) -> str:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def counted(count: int, singular: str, plural: str = "") -> str:
+    """Return a count with its noun: 1 instruction, 2 instructions."""
+    return f"{count} {singular if count == 1 else plural or singular + 's'}"
 
 
 def line_spans(lines: Iterable[int]) -> list[tuple[int, int]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.history import types as d
-from incc.report.wording import counted, relative
+from incc.report.wording import relative
+from incc.support.text import counted
 from incc.views.layout import BOLD, Layout, each, harmless
 from incc.views.running.text import PARTS, mean_text
 from incc.views.table import Column, Table, TableRow, number_column, row, text_lines

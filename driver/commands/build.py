@@ -23,9 +23,9 @@ from incc.driver.cli.parsers import run
 from incc.driver.cores import named_cores
 from incc.driver.messages import collect_seldom, run_command, say
 from incc.frontends.gcc_wrapper.compiler import COMPILER_NAME, programs
-from incc.report.wording import counted
 from incc.support import signals
 from incc.support.errors import AnalysisError
+from incc.support.text import counted
 from incc.support.trust import KEY_FILE, key_file, make_key, read_key, user_folder
 from incc.support.workers import cpus
 

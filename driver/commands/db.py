@@ -31,8 +31,8 @@ from incc.history.store import Added, Adder, Database, StoredCommit, open_databa
 from incc.history.types import shown
 from incc.report.documents import InputError
 from incc.report.runs import RunReport
-from incc.report.wording import counted
 from incc.support.files import replacement
+from incc.support.text import counted
 from incc.views.layout import Layout, harmless
 
 if TYPE_CHECKING:

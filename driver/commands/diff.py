@@ -28,10 +28,10 @@ from incc.models.memory import ALL
 from incc.report.documents import InputError
 from incc.report.runs import RunReport
 from incc.report.source.places import choice
-from incc.report.wording import counted
 from incc.support.errors import AnalysisError
 from incc.support.files import write_file
 from incc.support.progress import progress_shown
+from incc.support.text import counted
 from incc.support.workers import WorkerError, cpus
 from incc.views.comparison.cells import SORTS, ComparisonParts
 

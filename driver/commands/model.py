@@ -24,7 +24,7 @@ from incc.models.importers import SOURCES, importer
 from incc.models.loading import find_model, list_models, load, search_places
 from incc.models.model import MachineModel, ModelError
 from incc.report.instructions import SORTS, InstructionTable, instruction_table
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.instructions import lines as instruction_lines
 from incc.views.layout import Layout, harmless
 

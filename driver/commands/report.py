@@ -36,8 +36,8 @@ from incc.report.parts.roofline import ceilings_report
 from incc.report.runs import RunReport
 from incc.report.source.places import choice
 from incc.report.where import NAMES
-from incc.report.wording import counted
 from incc.support.errors import AnalysisError
+from incc.support.text import counted
 from incc.support.workers import cpus
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from incc.core.elements import equal_parts
 from incc.core.figures import DECIMALS
 from incc.report import types as t
 from incc.report.parts.distances import at_entry, in_variables
-from incc.report.wording import counted, percent, places
+from incc.report.wording import percent, places
+from incc.support.text import counted
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult

@@ -9,7 +9,7 @@ import msgspec
 from incc.comparison import types as c
 from incc.report import wording
 from incc.report.source.places import NamedKernels
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import Layout, each
 
 SURE = 0.8

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from incc.comparison import types as c
 from incc.report import wording
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.comparison import cells, changes
 from incc.views.comparison.cells import ComparisonParts, NumberedRow
 from incc.views.layout import BOLD, RED, Layout, harmless

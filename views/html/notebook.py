@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
 from incc.report.types import BoundName
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.html import templates
 from incc.views.layout import cycles
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report.instructions import InstructionFigures, InstructionRow, InstructionTable
-from incc.report.wording import counted, listed
+from incc.report.wording import listed
+from incc.support.text import counted
 from incc.views.layout import Layout
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_lines
 

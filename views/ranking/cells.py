@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from incc.ranking import types as r
 from incc.report import wording
 from incc.report.runs import LoopRun
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import Layout, each
 from incc.views.running.text import DETAILED, iterations, measured
 from incc.views.table import Cell, Column, Table, TableRow, number_column, text_column

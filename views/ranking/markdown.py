@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.ranking import types as r
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import Layout
 from incc.views.markdown import LIMIT, bullets, code, cut, details, prose
 from incc.views.ranking import cells

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from incc.ranking import types as r
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.html import templates
 from incc.views.layout import Layout
 from incc.views.ranking import cells

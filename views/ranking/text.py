@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.ranking import types as r
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import BOLD, RED, YELLOW, Layout, harmless
 from incc.views.ranking import cells
 from incc.views.running.text import loop_notes, step_lines

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from incc.report.decrement import LessWorkReport
 from incc.report.source.demangle import short_name
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import BOLD, Layout, cycles, harmless
 from incc.views.table import Table, number_column, row, text_column, text_lines
 

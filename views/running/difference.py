@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from incc.report.runs import ChangedLoop, RunComparison, RunReport
-from incc.report.wording import counted, relative
+from incc.report.wording import relative
+from incc.support.text import counted
 from incc.views.layout import BOLD, Layout, harmless
 from incc.views.running.text import PARTS, loop_name, mean_text, place_of
 from incc.views.table import Cell, Table, TableRow, markdown_lines, number_column, select, text_column, text_lines

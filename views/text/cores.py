@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import BOLD, Layout, cycles, each
 from incc.views.table import Cell, Column, Table, TableRow, number_column, row, text_lines
 from incc.views.text import header

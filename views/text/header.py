@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
 from incc.report.source.places import assembly_is_kept
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import BOLD, Layout
 
 _INDENT = "   "

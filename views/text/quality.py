@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
-from incc.report.wording import counted
-from incc.support.text import line_list
+from incc.support.text import counted, line_list
 from incc.views.layout import Layout, cycles, percent
 from incc.views.table import Part, Table, number_column, part_lines, row, text_column
 

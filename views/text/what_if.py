@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from incc.report import types as t
-from incc.report.wording import counted
+from incc.support.text import counted
 from incc.views.layout import BOLD, Layout, cycles, percent
 
 
