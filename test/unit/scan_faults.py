@@ -17,11 +17,11 @@ import pytest
 HOOK = """
 import os, sys, time
 if "incc.driver" in " ".join(sys.orig_argv):
-    from incc.driver.commands.scan import analysis, pieces, rows, table
+    from incc.driver.commands.scan import analysis, pieces, responders, table
 
     pieces._LEAST = pieces._MOST = 1  # a piece for each input
     table.SECONDS = 0  # a commit after each
-    located, seen = analysis.located_kernels, rows._is_there
+    located, seen = analysis.located_kernels, responders._is_there
 
     def harmful(source, *more, **named):
         name = os.path.basename(source) if isinstance(source, str) else ""
@@ -50,7 +50,7 @@ if "incc.driver" in " ".join(sys.orig_argv):
                     print(stamp.path, file=file)
             return bool(stamp.here)
 
-        rows._is_there = is_there
+        responders._is_there = is_there
     if os.environ.get("OTHER_VERSION"):
         from incc.fleet import cluster_worker
 
