@@ -474,7 +474,7 @@ def test_integers_that_the_level_keeps_from_vectors(body: str) -> None:
 
 
 def test_values_of_the_previous_iteration() -> None:
-    # gcc makes no vectors of a loop that hands on a result in a register, and clang does
+    # clang vectorises a loop whose iterations need a result of the previous one, and gcc does not
     load, kept = "movzbl (%rdi,%rax), %ecx\n{}", "movl %esi, %r8d\nmovl %ecx, %esi\n"
     body = f"{load}{kept}subl %r8d, %ecx\nmovb %cl, (%r9,%rax)"
     assert "scalar-arithmetic" not in hints(body.format("xorl %r10d, %ecx\n"), "-O2")
