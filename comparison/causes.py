@@ -47,7 +47,7 @@ _BOUNDS: tuple[BoundName, ...] = ("loop_carried", "port", "divider", "front_end"
 """The order in which equal bounds are named: the most tangible first."""
 
 
-class Sight(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+class ComparedKernel(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A kernel as the comparison sees it."""
 
     kernel: t.KernelReport
@@ -118,7 +118,7 @@ _ADDRESS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 _WORD = re.compile(r"\w+")
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class DirectedCause(msgspec.Struct, frozen=True, kw_only=True):
     """A cause on the way from the faster kernel to the slower one."""
 
     kind: Kind
@@ -137,7 +137,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     summed: bool = False
     """True for several kinds of work, which have no common name."""
 
-    def turned(self) -> Found:
+    def turned(self) -> DirectedCause:
         """Return this cause in the other direction."""
         cycles = None if self.cycles is None else -self.cycles
         swapped = {"fast": self.slow, "slow": self.fast, "of_fast": self.of_slow, "of_slow": self.of_fast}
@@ -153,13 +153,13 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def explain(a: Sight, b: Sight) -> list[c.Cause]:
+def explain(a: ComparedKernel, b: ComparedKernel) -> list[c.Cause]:
     """Return the causes of the difference between kernels on the same core, the most important first.
 
     Causes without a number of cycles come last.
     """
 
-    def causes(fast: Sight, slow: Sight) -> list[Found]:
+    def causes(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]:
         parts = _difference(fast, slow)
         facts = _facts(fast, slow, {each.kind for each in parts})
         return [*_summed(parts, slow.expected() - fast.expected()), *facts]
@@ -167,7 +167,7 @@ def explain(a: Sight, b: Sight) -> list[c.Cause]:
     return _from_faster(a, b, causes)
 
 
-def other_core(a: Sight, b: Sight) -> list[c.Cause]:
+def other_core(a: ComparedKernel, b: ComparedKernel) -> list[c.Cause]:
     """Return the differences between kernels of different cores, besides the core itself.
 
     The share of the difference that is due to the code is unknown.
@@ -175,19 +175,21 @@ def other_core(a: Sight, b: Sight) -> list[c.Cause]:
     return _from_faster(a, b, lambda fast, slow: _facts(fast, slow, set()))
 
 
-def _from_faster(a: Sight, b: Sight, causes: Callable[[Sight, Sight], list[Found]]) -> list[c.Cause]:
+def _from_faster(
+    a: ComparedKernel, b: ComparedKernel, causes: Callable[[ComparedKernel, ComparedKernel], list[DirectedCause]]
+) -> list[c.Cause]:
     """Return the causes of the change from `a` to `b`; `causes` explains the one from the faster to the slower."""
     if _order(a) <= _order(b):
         return [each.cause() for each in causes(a, b)]
     return [each.turned().cause() for each in causes(b, a)]
 
 
-def alignment(a: Sight, b: Sight) -> list[c.Cause]:
+def alignment(a: ComparedKernel, b: ComparedKernel) -> list[c.Cause]:
     """Return the reason why the same code on the same core is slower in one place than in another."""
     difference = b.expected() - a.expected()
     if abs(difference) <= _NOISE:
         return []
-    return [Found(kind="alignment", cycles=difference, more=_ELSEWHERE, fewer=_ELSEWHERE).cause()]
+    return [DirectedCause(kind="alignment", cycles=difference, more=_ELSEWHERE, fewer=_ELSEWHERE).cause()]
 
 
 _ELSEWHERE = "the same code at another address, or with differently aligned data"
@@ -206,11 +208,11 @@ def amount_text(amount: float) -> str:
     return f"{amount:.3g}" if amount < 0.1 else f"{amount:.3f}".rstrip("0").rstrip(".")
 
 
-def _order(sight: Sight) -> tuple[float, str, str]:
+def _order(sight: ComparedKernel) -> tuple[float, str, str]:
     return round(sight.expected(), 6), sight.kernel.content_hash, sight.kernel.kernel_id
 
 
-def _summed(causes: Iterable[Found], whole: float) -> list[Found]:
+def _summed(causes: Iterable[DirectedCause], whole: float) -> list[DirectedCause]:
     """Return the causes, the largest first; small ones are omitted or, if that would lose too much, summed up."""
     kept = [each for each in causes if abs(each.cycles or 0.0) >= SMALL * abs(whole) and abs(each.cycles or 0) > _NOISE]
     rest = whole - sum(each.cycles or 0.0 for each in kept)
@@ -219,7 +221,7 @@ def _summed(causes: Iterable[Found], whole: float) -> list[Found]:
         key=lambda each: (each.kind not in _AT_LARGE, each.summed, -abs(each.cycles or 0.0), each.more, each.fewer)
     )
     if abs(rest) > max(SMALL * abs(whole), _NOISE):
-        kept.append(Found(kind="pipeline", cycles=rest, more="other causes", fewer="other causes"))
+        kept.append(DirectedCause(kind="pipeline", cycles=rest, more="other causes", fewer="other causes"))
     return kept
 
 
@@ -228,7 +230,7 @@ _AT_LARGE = ("vectorised", "vector-width")
 # --- the difference ---------------------------------------------------------------------------------------------------
 
 
-def _difference(fast: Sight, slow: Sight) -> list[Found]:
+def _difference(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]:
     """Return the causes that add up to the difference of two kernels."""
     wider = _width(fast, slow)
     if wider is None:
@@ -240,9 +242,9 @@ def _difference(fast: Sight, slow: Sight) -> list[Found]:
     return [cause, *(each.turned() for each in _apart(narrow, fast))]
 
 
-def _apart(fast: Sight, slow: Sight) -> list[Found]:
+def _apart(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]:
     """Return the causes of the difference of the largest bounds and of what is above them."""
-    causes: list[Found] = []
+    causes: list[DirectedCause] = []
     high, low = slow.largest_bound(), fast.largest_bound()
     if high - low > _NOISE:
         causes += _of_bound(fast, slow, high - low)
@@ -260,7 +262,7 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
         if abs(part) > _NOISE:
             above -= part
             causes.append(
-                Found(
+                DirectedCause(
                     kind="alignment",
                     cycles=part,
                     more=more if part > 0 else fewer,
@@ -275,23 +277,25 @@ def _apart(fast: Sight, slow: Sight) -> list[Found]:
         words = f"more cycles above the bounds{to}", f"fewer cycles above the bounds{to}"
         more, fewer = words if above > 0 else words[::-1]
         causes.append(
-            Found(kind="pipeline", cycles=above, more=more, fewer=fewer, of_fast=_lost(fast), of_slow=_lost(slow))
+            DirectedCause(
+                kind="pipeline", cycles=above, more=more, fewer=fewer, of_fast=_lost(fast), of_slow=_lost(slow)
+            )
         )
     return causes
 
 
-def _placement(sight: Sight) -> float:
+def _placement(sight: ComparedKernel) -> float:
     """Return the cycles lost on average because the linker does not choose the best address."""
     return sight.expected() - min(places(sight.kernel)) * sight.scale
 
 
-def _crossings(sight: Sight) -> float:
+def _crossings(sight: ComparedKernel) -> float:
     """Return the cycles that the simulation would gain if no load crossed a cache line."""
     gained = [w.gained for w in sight.kernel.what_ifs if w.change == "line-crossings" and not w.asked]
     return max([0.0, *gained]) * sight.scale
 
 
-def _lost_to(sight: Sight) -> str:
+def _lost_to(sight: ComparedKernel) -> str:
     """Return the reason why the simulated cycles exceed the bounds, as a clause.
 
     If the bounds do not limit the kernel, it is what the report names as the limit; otherwise what left most of the
@@ -319,7 +323,7 @@ _EMPTY_SLOTS = {
 }
 
 
-def _lost(sight: Sight) -> dict[str, Any]:
+def _lost(sight: ComparedKernel) -> dict[str, Any]:
     """Return the shares of empty issue slots in a simulation, by reason."""
     simulation = sight.kernel.simulated
     above = sight.expected() - sight.largest_bound()
@@ -327,7 +331,7 @@ def _lost(sight: Sight) -> dict[str, Any]:
     return {"above_bounds": round(above, 6), "lost_slots": lost}
 
 
-def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
+def _of_bound(low: ComparedKernel, high: ComparedKernel, shown: float) -> list[DirectedCause]:
     """Return the causes that make the largest bound of `high` larger than in `low`; `shown` of its cycles show."""
     name = next(name for name in _BOUNDS if high.bound(name) >= high.largest_bound() - _NOISE)
     causes = _BY_BOUND[name](low, high)
@@ -337,7 +341,7 @@ def _of_bound(low: Sight, high: Sight, shown: float) -> list[Found]:
         kind, words = _BOUND_WORDS[name]
         more, fewer = f"a higher bound by {words}", f"a lower bound by {words}"
         one, other = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
-        return [Found(kind=kind, cycles=shown, more=more, fewer=fewer, of_fast=one, of_slow=other)]
+        return [DirectedCause(kind=kind, cycles=shown, more=more, fewer=fewer, of_fast=one, of_slow=other)]
     return [replace(each, cycles=(each.cycles or 0.0) * shown / growth) for each in causes]
 
 
@@ -434,8 +438,8 @@ def _headings(low: Iterable[Contribution], high: Iterable[Contribution]) -> dict
     return headings
 
 
-def _cause(kind: Kind, heading: HeadingContributions, more: str, fewer: str) -> Found:
-    return Found(
+def _cause(kind: Kind, heading: HeadingContributions, more: str, fewer: str) -> DirectedCause:
+    return DirectedCause(
         kind=kind,
         cycles=heading.cycles[1] - heading.cycles[0],
         more=more,
@@ -450,7 +454,7 @@ def _cause(kind: Kind, heading: HeadingContributions, more: str, fewer: str) -> 
 # --- the longest chain ------------------------------------------------------------------------------------------------
 
 
-def _chain_steps(sight: Sight) -> Iterator[Contribution]:
+def _chain_steps(sight: ComparedKernel) -> Iterator[Contribution]:
     """Yield the steps of the longest chain: the cycles that each adds for as much work."""
     chain = next(iter(sight.kernel.chains), None)
     if chain is None or max((step.to for step in chain.steps), default=0) >= len(sight.instructions):
@@ -468,7 +472,7 @@ def _chain_steps(sight: Sight) -> Iterator[Contribution]:
         yield Contribution(heading=heading, instruction=step.to, number=once, cycles=step.latency * once)
 
 
-def _chain(low: Sight, high: Sight) -> list[Found]:
+def _chain(low: ComparedKernel, high: ComparedKernel) -> list[DirectedCause]:
     causes = []
     for (kind, label), heading in _headings(_chain_steps(low), _chain_steps(high)).items():
         more = heading.more
@@ -491,7 +495,7 @@ def _chain(low: Sight, high: Sight) -> list[Found]:
     return causes
 
 
-def _as_much(low: Sight, high: Sight, label: str) -> bool:
+def _as_much(low: ComparedKernel, high: ComparedKernel, label: str) -> bool:
     """Return True if both kernels do as much of a kind of work, on the chain or elsewhere."""
     done = [sight.scale * sum(computes(i) == label for i in sight.instructions) for sight in (low, high)]
     return bool(done[0]) and abs(done[1] - done[0]) <= 0.01 * max(done)
@@ -500,7 +504,7 @@ def _as_much(low: Sight, high: Sight, label: str) -> bool:
 # --- ports, slots, dividers -------------------------------------------------------------------------------------------
 
 
-def _headed(sight: Sight, i: int, work: str) -> tuple[str, str]:
+def _headed(sight: ComparedKernel, i: int, work: str) -> tuple[str, str]:
     """Return the heading for an instruction's µops of some work in a bound by throughput.
 
     If an instruction computes with a value that it reloads, only its load is counted as a reload.
@@ -515,7 +519,7 @@ def _headed(sight: Sight, i: int, work: str) -> tuple[str, str]:
     return "work", work
 
 
-def _parts(sight: Sight, i: int, slots: int) -> list[tuple[str, int]]:
+def _parts(sight: ComparedKernel, i: int, slots: int) -> list[tuple[str, int]]:
     """Return the slots that an instruction takes, by the work that they are for.
 
     A load or store takes only the slots that its computation alone would not: a load that is fused with it takes none.
@@ -541,14 +545,14 @@ def _terms(instruction: t.InstructionReport, names: frozenset[str]) -> list[tupl
     return terms
 
 
-def _ports(low: Sight, high: Sight) -> list[Found]:
+def _ports(low: ComparedKernel, high: ComparedKernel) -> list[DirectedCause]:
     """Return the causes on the ports that are busiest in `high`: µops that can go nowhere else."""
     busiest = [r.name for r in high.kernel.resources if r.busiest and r.kind == "port"]
     if not busiest:
         return []
     inside = frozenset(busiest)
 
-    def contributions_of(sight: Sight) -> Iterator[Contribution]:
+    def contributions_of(sight: ComparedKernel) -> Iterator[Contribution]:
         for i, instruction in enumerate(sight.instructions):
             works = _works(instruction)
             for n, (count, allowed) in enumerate(_terms(instruction, sight.ports)):
@@ -578,10 +582,10 @@ def _ports(low: Sight, high: Sight) -> list[Found]:
     )
 
 
-def _slots(low: Sight, high: Sight, name: Literal["front_end", "retire"]) -> list[Found]:
+def _slots(low: ComparedKernel, high: ComparedKernel, name: Literal["front_end", "retire"]) -> list[DirectedCause]:
     """Return the causes of a bound by µops that are issued or retired per cycle."""
 
-    def contributions_of(sight: Sight) -> Iterator[Contribution]:
+    def contributions_of(sight: ComparedKernel) -> Iterator[Contribution]:
         slots = [i.issue_slots if name == "front_end" else i.retire_slots for i in sight.instructions]
         each_takes = sight.bound(name) / sum(slots) if sum(slots) else 0.0
         for i, taken in enumerate(slots):
@@ -597,15 +601,15 @@ def _slots(low: Sight, high: Sight, name: Literal["front_end", "retire"]) -> lis
 
 
 def _throughput(
-    low: Sight, high: Sight, contributions: Sequence[Iterable[Contribution]], kind: Kind, where: str
-) -> list[Found]:
+    low: ComparedKernel, high: ComparedKernel, contributions: Sequence[Iterable[Contribution]], kind: Kind, where: str
+) -> list[DirectedCause]:
     """Return the causes of a bound by throughput.
 
     They are spills, loop overhead, and the other µops by kinds of work, of which the most important have causes of
     their own.
     """
     headings = _headings(*contributions)
-    causes: list[Found] = []
+    causes: list[DirectedCause] = []
     works: list[tuple[str, HeadingContributions]] = []
     for (what, label), heading in headings.items():
         more = heading.more
@@ -647,7 +651,7 @@ def _throughput(
     return causes
 
 
-def _divider(low: Sight, high: Sight) -> list[Found]:
+def _divider(low: ComparedKernel, high: ComparedKernel) -> list[DirectedCause]:
     """Return the causes on the divider that is busiest in `high`."""
     units = [r for r in high.kernel.resources if r.kind == "unit"]
     if not units:
@@ -655,7 +659,7 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
     name = max(units, key=lambda r: r.load).name
     divider = f"the {unit(name)}"
 
-    def contributions_of(sight: Sight) -> Iterator[Contribution]:
+    def contributions_of(sight: ComparedKernel) -> Iterator[Contribution]:
         column = next((p for p, r in enumerate(sight.kernel.resources) if r.name == name), None)
         for n, i in enumerate(sight.instructions):
             if column is not None and any(i.pressure[column : column + 1]):
@@ -674,7 +678,7 @@ def _divider(low: Sight, high: Sight) -> list[Found]:
     return causes
 
 
-_BY_BOUND: dict[BoundName, Callable[[Sight, Sight], list[Found]]] = {
+_BY_BOUND: dict[BoundName, Callable[[ComparedKernel, ComparedKernel], list[DirectedCause]]] = {
     "loop_carried": _chain,
     "port": _ports,
     "divider": _divider,
@@ -693,7 +697,7 @@ def vector_bits(kernel: t.KernelReport) -> int:
     return arithmetic.vector_bits
 
 
-def _width(fast: Sight, slow: Sight) -> tuple[Found, float] | None:
+def _width(fast: ComparedKernel, slow: ComparedKernel) -> tuple[DirectedCause, float] | None:
     """Return the cause that the faster kernel has wider vectors, and the factor; None if that explains too little."""
     times = _times_as_wide(slow.kernel, fast.kernel)
     if times is None or times <= 1:
@@ -706,10 +710,10 @@ def _width(fast: Sight, slow: Sight) -> tuple[Found, float] | None:
     return _width_cause(fast, slow, slow.expected() * (1 - 1 / times)), times
 
 
-def _width_cause(fast: Sight, slow: Sight, cycles: float | None) -> Found:
+def _width_cause(fast: ComparedKernel, slow: ComparedKernel, cycles: float | None) -> DirectedCause:
     wide, narrow = vector_bits(fast.kernel), vector_bits(slow.kernel)
     kind: Kind = "vector-width" if wide and narrow else "vectorised"
-    return Found(
+    return DirectedCause(
         kind=kind,
         cycles=cycles,
         more=f"{_width_words(narrow)} instead of {_width_words(wide)}",
@@ -723,7 +727,7 @@ def _width_words(bits: int) -> str:
     return f"{bits}-bit vectors" if bits else "scalar code"
 
 
-def _width_evidence(sight: Sight) -> dict[str, Any]:
+def _width_evidence(sight: ComparedKernel) -> dict[str, Any]:
     return {"vector_bits": vector_bits(sight.kernel), "packed_share": sight.kernel.arithmetic.packed_share}
 
 
@@ -747,9 +751,9 @@ def _times_as_wide(narrow: t.KernelReport, wide: t.KernelReport) -> float | None
 # --- what else differs ------------------------------------------------------------------------------------------------
 
 
-def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
+def _facts(fast: ComparedKernel, slow: ComparedKernel, explained: set[Kind]) -> list[DirectedCause]:
     """Return differences without a number of cycles; `explained` has the kinds of causes that have one."""
-    causes: list[Found] = []
+    causes: list[DirectedCause] = []
     if vector_bits(fast.kernel) != vector_bits(slow.kernel) and not explained & {"vectorised", "vector-width"}:
         causes.append(_width_cause(fast, slow, None))
     if "unrolled" not in explained:
@@ -763,11 +767,11 @@ def _facts(fast: Sight, slow: Sight, explained: set[Kind]) -> list[Found]:
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
             texts = _more_and_fewer(done[1] - done[0], words, "")
             one, other = ({name: round(each, 6)} for each in done)
-            causes.append(Found(kind="work", more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
+            causes.append(DirectedCause(kind="work", more=texts[0], fewer=texts[1], of_fast=one, of_slow=other))
     return causes
 
 
-def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
+def _unrolled(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]:
     """Return the cause that an iteration does more for another reason than wider vectors."""
     times = fast.scale / slow.scale if slow.scale else 1.0
     wide = _times_as_wide(fast.kernel, slow.kernel) if vector_bits(fast.kernel) != vector_bits(slow.kernel) else 1.0
@@ -782,10 +786,10 @@ def _unrolled(fast: Sight, slow: Sight) -> list[Found]:
         ratio, what = times, "work of an iteration"
     more, fewer = f"{what} ×{amount_text(max(ratio, 1 / ratio))}", f"{what} ÷{amount_text(max(ratio, 1 / ratio))}"
     more, fewer = (more, fewer) if ratio > 1 else (fewer, more)
-    return [Found(kind="unrolled", more=more, fewer=fewer)]
+    return [DirectedCause(kind="unrolled", more=more, fewer=fewer)]
 
 
-_COUNTED: tuple[tuple[Kind, str, str, Callable[[Sight], list[int]]], ...] = (
+_COUNTED: tuple[tuple[Kind, str, str, Callable[[ComparedKernel], list[int]]], ...] = (
     (
         *("unknown-instructions", "instructions that the model lacks", ""),
         lambda sight: [i.index for i in sight.kernel.unknown_instructions],
@@ -801,8 +805,13 @@ _COUNTED: tuple[tuple[Kind, str, str, Callable[[Sight], list[int]]], ...] = (
 
 
 def _counts(
-    fast: Sight, slow: Sight, kind: Kind, plural: str, where: str, indices: Callable[[Sight], list[int]]
-) -> list[Found]:
+    fast: ComparedKernel,
+    slow: ComparedKernel,
+    kind: Kind,
+    plural: str,
+    where: str,
+    indices: Callable[[ComparedKernel], list[int]],
+) -> list[DirectedCause]:
     """Return a cause if there are more of some instructions for as much work."""
     ours, theirs = indices(fast), indices(slow)
     counts = len(ours) * fast.scale, len(theirs) * slow.scale
@@ -810,12 +819,20 @@ def _counts(
         return []
     more, fewer = _more_and_fewer(counts[1] - counts[0], plural, where)
     one, other = ({"count": round(count, 6)} for count in counts)
-    return [Found(kind=kind, more=more, fewer=fewer, fast=tuple(ours), slow=tuple(theirs), of_fast=one, of_slow=other)]
+    return [
+        DirectedCause(
+            kind=kind, more=more, fewer=fewer, fast=tuple(ours), slow=tuple(theirs), of_fast=one, of_slow=other
+        )
+    ]
 
 
-def _calls(fast: Sight, slow: Sight) -> list[Found]:
+def _calls(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]:
     """Return a cause for each call that only one kernel has."""
     ours, theirs = (dict.fromkeys(calls(sight.kernel)) for sight in (fast, slow))
-    causes = [Found(kind="calls", more=f"with {call}", fewer=f"without {call}") for call in theirs if call not in ours]
-    causes += [Found(kind="calls", more=f"without {call}", fewer=f"with {call}") for call in ours if call not in theirs]
+    causes = [
+        DirectedCause(kind="calls", more=f"with {call}", fewer=f"without {call}") for call in theirs if call not in ours
+    ]
+    causes += [
+        DirectedCause(kind="calls", more=f"without {call}", fewer=f"with {call}") for call in ours if call not in theirs
+    ]
     return sorted(causes, key=lambda each: min(each.more, each.fewer))

@@ -8,7 +8,16 @@ from typing import Any, Literal
 import msgspec
 
 from incc.comparison import types as c
-from incc.comparison.causes import Found, Sight, alignment, amount_text, cycles_text, explain, other_core, vector_bits
+from incc.comparison.causes import (
+    ComparedKernel,
+    DirectedCause,
+    alignment,
+    amount_text,
+    cycles_text,
+    explain,
+    other_core,
+    vector_bits,
+)
 from incc.comparison.level import UNKNOWN, for_transfers, same_transfers, transfers
 from incc.comparison.match import Match
 from incc.comparison.side import SideKernel
@@ -73,7 +82,7 @@ def change(
         _compare(result, basis, a, b, same_core, same_code, parts_a, parts_b)
     elif same_core:
         # There is no number of cycles, but differences that do not depend on the work can be reported.
-        sights = (Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0) for entry in (a, b))
+        sights = (ComparedKernel(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0) for entry in (a, b))
         kinds = ("calls", "vectorised", "vector-width")
         result.causes = [cause for cause in other_core(*sights) if cause.kind in kinds]
     result.text = _text(result, basis, a, b, same_core)
@@ -105,7 +114,9 @@ def _compare(
     if same_code and same_core and same_conditions and _not_counted(a.kernel) == _not_counted(b.kernel):
         result.outcome = _same_or_moved(a, b)
         if abs(cycles_b - cycles_a) > NOTHING * max(cycles_a, cycles_b):
-            result.causes = alignment(*(Sight(kernel=e.kernel, instructions=(), scale=basis.scale_a) for e in (a, b)))
+            result.causes = alignment(
+                *(ComparedKernel(kernel=e.kernel, instructions=(), scale=basis.scale_a) for e in (a, b))
+            )
         return
     result.outcome = _outcome(cycles_a, cycles_b, a, b)
     if same_code and result.outcome == "equal" and _model(a)[0] == _model(b)[0]:
@@ -130,7 +141,7 @@ def _compare(
 def _in_code(a: SideKernel, b: SideKernel, basis: _Basis, same_core: bool) -> list[c.Cause]:
     """Return the causes that follow from the code of two kernels."""
     sights = [
-        Sight(kernel=entry.kernel, instructions=entry.instructions(), scale=scale)
+        ComparedKernel(kernel=entry.kernel, instructions=entry.instructions(), scale=scale)
         for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
     ]
     return for_transfers(explain(*sights) if same_core else other_core(*sights), a, b)
@@ -239,7 +250,7 @@ def _core(a: SideKernel, b: SideKernel, cycles: float | None) -> c.Cause:
     else:
         text = f"another core: {first.name} → {second.name}"
     one, other = ({"name": model.name, "version": model.version} for model in (first, second))
-    return Found(kind="core", cycles=cycles, more=text, fewer="", of_fast=one, of_slow=other).cause()
+    return DirectedCause(kind="core", cycles=cycles, more=text, fewer="", of_fast=one, of_slow=other).cause()
 
 
 def _split(parts_a: int, parts_b: int, cycles: float) -> c.Cause:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from incc.comparison import types as c
-from incc.comparison.causes import Found, cycles_text
+from incc.comparison.causes import DirectedCause, cycles_text
 from incc.comparison.side import ComparedBuild, SideKernel
 from incc.models.memory import level_of
 from incc.report import types as t
@@ -81,7 +81,9 @@ def transfers(a: SideKernel, b: SideKernel, scale_a: float, scale_b: float, cycl
     elif lines[0] == lines[1]:
         text = f"loads, which do not overlap with transfers from {level.name}"
     figures = [{"lines": each, "level": level.name, "cores": number} for each, number in zip(lines, cores, strict=True)]
-    return Found(kind="transfers", cycles=cycles, more=text, fewer="", of_fast=figures[0], of_slow=figures[1]).cause()
+    return DirectedCause(
+        kind="transfers", cycles=cycles, more=text, fewer="", of_fast=figures[0], of_slow=figures[1]
+    ).cause()
 
 
 def same_transfers(a: SideKernel, b: SideKernel) -> bool:

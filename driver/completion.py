@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.deliver import DeliveryRequest, text_of
-from incc.ranking.kernels import Origin, Seen, seen_of
+from incc.ranking.kernels import Origin, RankedKernel, ranked_kernels
 from incc.report import types as t
 from incc.report.documents import InputError, read_report, texts
 from incc.report.folder import manifest
@@ -97,7 +97,7 @@ class Completer:
     """Completes kernels of reports in files. In folders that builds write, the results replace the reports."""
 
     def __init__(self, names: Iterable[str] = (), texts: bool = False) -> None:
-        """`names` and `texts` are as for `ranking.kernels.seen_of`."""
+        """`names` and `texts` are as for `ranking.kernels.ranked_kernels`."""
         self.problems: dict[str, None] = {}
         """The reasons why kernels could not be completed, each once."""
         self._names = frozenset(names)
@@ -109,24 +109,24 @@ class Completer:
         self.problems.update(dict.fromkeys(done.problems))
         return done.report
 
-    def kernels(self, wanted: Sequence[Seen]) -> dict[tuple[Origin, str, str], Seen]:
+    def kernels(self, wanted: Sequence[RankedKernel]) -> dict[tuple[Origin, str, str], RankedKernel]:
         """Complete kernels in their files; see `ranking.build.Complete`."""
-        by_path: dict[str, dict[int, list[Seen]]] = {}
-        for seen in wanted:
-            by_path.setdefault(seen.origin.path, {}).setdefault(seen.origin.line, []).append(seen)
+        by_path: dict[str, dict[int, list[RankedKernel]]] = {}
+        for ranked in wanted:
+            by_path.setdefault(ranked.origin.path, {}).setdefault(ranked.origin.line, []).append(ranked)
         found = {}
         for path, by_line in by_path.items():
             for report, origin, some in self._completed_in(path, by_line):
-                ids = {seen.kernel.kernel_id for seen in some}
+                ids = {ranked.kernel.kernel_id for ranked in some}
                 for unit in report.units:
                     shown = replace(unit, kernels=[k for k in unit.kernels if not k.incomplete and k.kernel_id in ids])
-                    for seen in seen_of(shown, some[0].report, origin, self._names, self._texts):
-                        found[origin, unit.model.name, seen.kernel.kernel_id] = seen
+                    for ranked in ranked_kernels(shown, some[0].report, origin, self._names, self._texts):
+                        found[origin, unit.model.name, ranked.kernel.kernel_id] = ranked
         return found
 
     def _completed_in(
-        self, path: str, by_line: dict[int, list[Seen]]
-    ) -> list[tuple[t.AnalysisReport, Origin, list[Seen]]]:
+        self, path: str, by_line: dict[int, list[RankedKernel]]
+    ) -> list[tuple[t.AnalysisReport, Origin, list[RankedKernel]]]:
         """Return the reports of a file with complete kernels, and these kernels as they were, by lines of the file."""
         results = []
         try:
@@ -135,7 +135,7 @@ class Completer:
                 documents = [(line, text) for line, text in texts(file)]
             for line, text in documents:
                 if some := by_line.get(line):
-                    ids = frozenset(seen.kernel.kernel_id for seen in some)
+                    ids = frozenset(ranked.kernel.kernel_id for ranked in some)
                     done = completed(read_report(text, path, line), ids)
                     self.problems.update(dict.fromkeys(done.problems))
                     results.append((done.report, Origin(path, line), some))

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.given import Given
+from incc.driver.cli.values import OptionValues
 from incc.driver.code import kind_of, object_parts
 from incc.driver.pipeline import analyze_bytes, analyze_object, report_of
 from incc.driver.settings import Scope, Settings
@@ -56,7 +56,7 @@ class MachineCode(msgspec.Struct, frozen=True):
         return report_of(analyze_bytes(unit, self.blocks, core) for core in cores)
 
 
-def machine_code(given: Given, data: bytes, file: str, name: str) -> MachineCode | None:
+def machine_code(given: OptionValues, data: bytes, file: str, name: str) -> MachineCode | None:
     """Return the input as machine code, None for assembly.
 
     Args:
@@ -91,7 +91,7 @@ def machine_code(given: Given, data: bytes, file: str, name: str) -> MachineCode
 _ASSEMBLY_ONLY = ("paths", "branch", "cfg")
 
 
-def _check(given: Given, alone: str, kind: str, name: str) -> None:
+def _check(given: OptionValues, alone: str, kind: str, name: str) -> None:
     """Check options against each other and against the kind of input. Raises UsageError."""
     if given["raw"] and given["hex"]:
         raise UsageError("--raw and --hex cannot be combined")
@@ -105,7 +105,7 @@ def _check(given: Given, alone: str, kind: str, name: str) -> None:
         raise UsageError("--address and --auto cannot be combined")
 
 
-def read_for(given: Given, file: str) -> bytes:
+def read_for(given: OptionValues, file: str) -> bytes:
     """Return the input, but only the header of an object in a file, which is read in place and may be large.
 
     Args:

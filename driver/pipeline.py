@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec.structs import astuple, replace
 
-from incc.core import known
+from incc.core import cached
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
 from incc.driver.settings import Scope, Settings
-from incc.frontends.asm.before import code_before
 from incc.frontends.asm.includes import without_includes
 from incc.frontends.asm.loops import LoopPath
 from incc.frontends.asm.parse import INSTRUCTION, AsmFunction, Assembly, columns_of, parse
 from incc.frontends.asm.placed import place
+from incc.frontends.asm.preceding import code_before
 from incc.frontends.asm.regions import (
     innermost_loops,
     llvm_mca_regions,
@@ -55,7 +55,7 @@ from incc.support.patience import TookTooLong, limited
 from incc.support.text import line_list
 
 if TYPE_CHECKING:
-    from incc.core.known import Known
+    from incc.core.cached import CachedCore
     from incc.driver.code import ObjectCode
     from incc.frontends.asm.call_path import Trips
     from incc.frontends.objects.spans import Addresses
@@ -1017,7 +1017,7 @@ def analyze_kernels(
     if len(kernels) > MOST_WITH_WHAT_IFS and of_kernel.what_ifs and not of_kernel.changes:
         of_kernel = replace(of_kernel, what_ifs=False)
         notes = (*notes, no_what_ifs())
-    cache = known.of_thread()
+    cache = cached.of_thread()
     try:
         without = replace(of_kernel, for_advice=True, timeline_iterations=0)
         limited_results = [
@@ -1057,7 +1057,7 @@ def analyze_kernels(
 
 
 def _limited_analysis(
-    kernel: KernelCode, model: MachineModel, of_kernel: KernelSettings, cache: Known | None, settings: Settings
+    kernel: KernelCode, model: MachineModel, of_kernel: KernelSettings, cache: CachedCore | None, settings: Settings
 ) -> tuple[KernelResult, LeftOut | None]:
     """Analyse a kernel; if that takes too long, compute only its bounds, and say so. Raises ValueError."""
     seconds = settings.limits.seconds

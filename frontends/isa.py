@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 import msgspec
 
 from incc.frontends.kernel import (
-    Before,
     Instruction,
     KernelCode,
     MadeObject,
     MemoryAccess,
+    PrecedingBlocks,
     Refused,
     Region,
     RegisterAccess,
@@ -604,7 +604,7 @@ class Isa:
         regions: Sequence[Region],
         file_name: str,
         assembler: Sequence[str] | None = None,
-        before: Sequence[Before | None] = (),
+        before: Sequence[PrecedingBlocks | None] = (),
         checked: Sequence[int] = (),
         trusted: bool = False,
         made: MadeObject | None = None,
@@ -616,7 +616,7 @@ class Isa:
             regions: the regions.
             file_name: the beginning of error messages.
             assembler: a command that takes `-o OUT IN`, None for the usual one.
-            before: the result of `incc.frontends.asm.before.code_before` for the regions, from which the kernels'
+            before: the result of `incc.frontends.asm.preceding.code_before` for the regions, from which the kernels'
                 `entry` and `pace` are computed.
             checked: lines whose refused statements the first kernel lists as well as its own.
             trusted: let the text read other files.

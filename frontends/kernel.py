@@ -243,7 +243,7 @@ class Region(msgspec.Struct, frozen=True, kw_only=True):
     """The compiler's description of the loop, if there is one."""
 
 
-class Before(msgspec.Struct, frozen=True):
+class PrecedingBlocks(msgspec.Struct, frozen=True):
     """The blocks that are executed before a loop."""
 
     lines: tuple[tuple[int, ...], ...]

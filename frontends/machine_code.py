@@ -14,11 +14,11 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.asm.before import before_loops
 from incc.frontends.asm.entry import Blocks, Convention, Effects, Follower, entry_of, with_steps
 from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.asm.pace import Pace, pace
+from incc.frontends.asm.preceding import before_loops
 from incc.frontends.container import CodeAddresses, Container, ContainerCode, DebugInformation, Section, Span
 from incc.frontends.isa import is_padding
 from incc.frontends.jump_tables import JumpTables, TableReader

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
-from incc.ranking.hot.records import Told
-from incc.ranking.kernels import OUT_OF_REACH, Origin, Seen, expected, loops_of, projection_of, unweighted
+from incc.ranking.hot.records import Profile
+from incc.ranking.kernels import OUT_OF_REACH, Origin, RankedKernel, expected, loops_of, projection_of, unweighted
 from incc.ranking.read import ReadReports
 from incc.report import types as t
 from incc.report.parts.roofline import kernel_roofline
@@ -50,7 +50,7 @@ class Threshold(msgspec.Struct, frozen=True):
     """The option or the project file that has the condition."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class RankingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a ranking."""
 
     mcpu: frozenset[str] = frozenset()
@@ -76,7 +76,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 class _Member(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel with its weight."""
 
-    seen: Seen
+    ranked: RankedKernel
     amount: float
     """The weight, in the unit of the profiles."""
     iterations: float | None
@@ -89,15 +89,15 @@ class _Member(msgspec.Struct, frozen=True, kw_only=True):
     """The number of its source loop."""
 
 
-Complete = Callable[[Sequence[Seen]], Mapping[tuple[Origin, str, str], Seen]]
+Complete = Callable[[Sequence[RankedKernel]], Mapping[tuple[Origin, str, str], RankedKernel]]
 """Completes kernels; returns the complete ones by the places of their reports, their models and their kernel_ids."""
 
 
 def rank(
     inputs: Sequence[str],
     build: ReadReports,
-    profiles: Sequence[Told],
-    settings: Asked,
+    profiles: Sequence[Profile],
+    settings: RankingRequest,
     shown: int = 0,
     complete: Complete = lambda kernels: {},
 ) -> r.Ranking:
@@ -117,31 +117,31 @@ def rank(
     if profiles:
         from incc.ranking.weigh import weigh
 
-        weighed = weigh(build.seen, profiles)
-    numbers = loops_of(build.seen)
+        weighed = weigh(build.ranked, profiles)
+    numbers = loops_of(build.ranked)
     ranking, rows = _ranked(inputs, build, weighed, numbers, settings)
-    waiting = [seen for _, codes in rows[:shown] if (seen := _first(codes[0][1]).seen).kernel.incomplete]
+    waiting = [ranked for _, codes in rows[:shown] if (ranked := _first(codes[0][1]).ranked).kernel.incomplete]
     if not waiting:
         return ranking
     found = complete(waiting)
-    kernels = [found.get((s.origin, s.unit.model.name, s.kernel.kernel_id), s) for s in build.seen]
-    return _ranked(inputs, replace(build, seen=kernels), weighed, numbers, settings)[0]
+    kernels = [found.get((s.origin, s.unit.model.name, s.kernel.kernel_id), s) for s in build.ranked]
+    return _ranked(inputs, replace(build, ranked=kernels), weighed, numbers, settings)[0]
 
 
 def _ranked(
-    inputs: Sequence[str], build: ReadReports, weighed: Weighed | None, numbers: Sequence[int], settings: Asked
+    inputs: Sequence[str], build: ReadReports, weighed: Weighed | None, numbers: Sequence[int], settings: RankingRequest
 ) -> tuple[r.Ranking, _Loops]:
     """Return a ranking, and its rows with those of their codes. `numbers`: the numbers of the kernels' source loops."""
     members = [
         _Member(
-            seen=seen,
+            ranked=ranked,
             amount=weighed.amounts[n] if weighed else 0.0,
             iterations=weighed.iterations[n] if weighed else None,
             ways=weighed.ways[n] if weighed else {},
             run=weighed.runs[n] if weighed else None,
             loop=loop,
         )
-        for n, (seen, loop) in enumerate(zip(build.seen, numbers, strict=True))
+        for n, (ranked, loop) in enumerate(zip(build.ranked, numbers, strict=True))
     ]
     whole = weighed.hotness.total if weighed else 0.0
     codes = _rows(members, weighed is not None, whole)
@@ -153,9 +153,9 @@ def _ranked(
     rows.sort(key=lambda row: order(row[0]))
     if settings.ceilings:
         for row, some in rows:
-            _set_roofline(row, _first(some[0][1]).seen.kernel, settings.ceilings)
+            _set_roofline(row, _first(some[0][1]).ranked.kernel, settings.ceilings)
     shown = [row for row, _ in rows]
-    kernels = [m.seen for _, some in codes for m in some]
+    kernels = [m.ranked for _, some in codes for m in some]
     ranking = r.Ranking(
         schema_version=RANKING_VERSION,
         tool=Tool(name="incc-report", version=__version__),
@@ -178,7 +178,7 @@ def _ranked(
     return ranking, rows
 
 
-def _without_projections(settings: Asked, rows: Sequence[r.RankingRow]) -> Iterator[str]:
+def _without_projections(settings: RankingRequest, rows: Sequence[r.RankingRow]) -> Iterator[str]:
     """Yield a note if rows are to be sorted by projections, and no report has any."""
     if settings.sort == "projection" and rows and not any(row.projection for row in rows):
         yield (
@@ -187,7 +187,7 @@ def _without_projections(settings: Asked, rows: Sequence[r.RankingRow]) -> Itera
         )
 
 
-def _selected(rows: _Rows, settings: Asked, weighed: bool, whole: float) -> _Rows:
+def _selected(rows: _Rows, settings: RankingRequest, weighed: bool, whole: float) -> _Rows:
     """Return the rows of the cores, functions and kernels that the settings name."""
     if settings.mcpu:
         rows = [(row, some) for row, some in rows if row.model in settings.mcpu]
@@ -196,14 +196,14 @@ def _selected(rows: _Rows, settings: Asked, weighed: bool, whole: float) -> _Row
         rows = [(row, some) for row, some in rows if row.function in functions]
     if (where := settings.where) is None:
         return rows
-    matching = [(row, [m for m in some if where.holds(_values(m.seen, row))]) for row, some in rows]
+    matching = [(row, [m for m in some if where.holds(_values(m.ranked, row))]) for row, some in rows]
     return [
         (row if len(kept) == row.copies else _row(kept, weighed, whole, row), kept) for row, kept in matching if kept
     ]
 
 
-def _totals(build: ReadReports, kernels: Sequence[Seen], row_count: int, loops: int) -> r.RankingTotals:
-    models = Counter(seen.unit.model.name for seen in kernels)
+def _totals(build: ReadReports, kernels: Sequence[RankedKernel], row_count: int, loops: int) -> r.RankingTotals:
+    models = Counter(ranked.unit.model.name for ranked in kernels)
     return r.RankingTotals(
         reports=build.reports,
         units=build.units,
@@ -212,12 +212,12 @@ def _totals(build: ReadReports, kernels: Sequence[Seen], row_count: int, loops: 
         loops=loops,
         left_out=build.left_out,
         system_loops=build.system_loops,
-        unknown=sum(len(seen.kernel.unknown_instructions) for seen in kernels),
-        refused=sum(len(seen.kernel.refused) for seen in kernels),
+        unknown=sum(len(ranked.kernel.unknown_instructions) for ranked in kernels),
+        refused=sum(len(ranked.kernel.refused) for ranked in kernels),
         replaced=build.replaced,
         pending=build.pending,
         without_lines=sum(
-            seen.kernel.source is None and seen.unit.way in _WAYS_WITH_LINES_BY_OPTION for seen in kernels
+            ranked.kernel.source is None and ranked.unit.way in _WAYS_WITH_LINES_BY_OPTION for ranked in kernels
         ),
         models=[name for name, _ in sorted(models.items(), key=lambda item: (-item[1], item[0]))],
     )
@@ -234,37 +234,37 @@ def _rows(members: Sequence[_Member], hot: bool, whole: float) -> _Rows:
     """Return a row for each different code of a function's name on a core."""
     merged: dict[tuple[str, str, str], list[_Member]] = defaultdict(list)
     for member in members:
-        kernel = member.seen.kernel
+        kernel = member.ranked.kernel
         name = kernel.function_name or kernel.function or kernel.name
-        merged[kernel.content_hash, member.seen.unit.model.name, name].append(member)
+        merged[kernel.content_hash, member.ranked.unit.model.name, name].append(member)
     return [(_row(some, hot, whole), some) for some in merged.values()]
 
 
 def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow | None = None) -> r.RankingRow:
     first = _first(members)
-    saving = max((m.seen.saving for m in members), key=lambda s: (s.share, s.by != ""))
-    seen, kernel = first.seen, first.seen.kernel
-    compared = [m.seen.headroom for m in members if m is first or not m.seen.kernel.incomplete]
+    saving = max((m.ranked.saving for m in members), key=lambda s: (s.share, s.by != ""))
+    ranked, kernel = first.ranked, first.ranked.kernel
+    compared = [m.ranked.headroom for m in members if m is first or not m.ranked.kernel.incomplete]
     overview, spread, elements = kernel.overview, kernel.range, kernel.elements
     hints = kernel.hints
     ends = (spread.least, spread.most) if spread else (kernel.cycles, kernel.cycles)
     source = kernel.source
-    is_kept = assembly_is_kept(seen.unit.source, seen.unit.assembly_file)
-    place = SourceLocation(file=seen.unit.assembly_file, line=kernel.first_line)
-    instructions = seen.code.instructions()
+    is_kept = assembly_is_kept(ranked.unit.source, ranked.unit.assembly_file)
+    place = SourceLocation(file=ranked.unit.assembly_file, line=kernel.first_line)
+    instructions = ranked.code.instructions()
     if not is_kept or any(not instruction.line for instruction in instructions):
-        place = SourceLocation(file=seen.unit.source or seen.unit.assembly_file, line=0)
+        place = SourceLocation(file=ranked.unit.source or ranked.unit.assembly_file, line=0)
     return r.RankingRow(
         name=overview.function or kernel.name,
         function=kernel.function,
         function_name=kernel.function_name,
         kernel_id=kernel.kernel_id,
         content_hash=kernel.content_hash,
-        source=SourceLocation(file=seen.path(source.file), line=source.line) if source else None,
-        outer=SourceLocation(file=seen.path(outer.file), line=outer.line) if (outer := kernel.outer) else None,
+        source=SourceLocation(file=ranked.path(source.file), line=source.line) if source else None,
+        outer=SourceLocation(file=ranked.path(outer.file), line=outer.line) if (outer := kernel.outer) else None,
         assembly=place,
         label=kernel.label if place.line else _address(kernel),
-        model=seen.unit.model.name,
+        model=ranked.unit.model.name,
         role=kernel.role.name,
         depth=kernel.depth,
         cycles=kernel.cycles,
@@ -284,7 +284,7 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         flags=list(dict.fromkeys(flag for hint in hints for flag in hint.flags)),
         unknown=len(kernel.unknown_instructions),
         headroom=max(compared, key=lambda headroom: headroom.gained),
-        spare=seen.spare,
+        spare=ranked.spare,
         saving=saving,
         projection=projection_of(kernel),
         weight=_weight(members, saving.share, whole) if hot else None,
@@ -292,13 +292,13 @@ def _row(members: Sequence[_Member], hot: bool, whole: float, like: r.RankingRow
         copies=len(members),
         variants=like.variants if like else 1,
         instructions=instructions,
-        members=[_whence(member.seen) for member in members[:MEMBERS]],
+        members=[_origin(member.ranked) for member in members[:MEMBERS]],
     )
 
 
 def _first(members: Sequence[_Member]) -> _Member:
     """Return the kernel that a row shows: one that has a source line and runs."""
-    return max(members, key=lambda m: (m.seen.kernel.source is not None, m.amount))
+    return max(members, key=lambda m: (m.ranked.kernel.source is not None, m.amount))
 
 
 def _longest_run(members: Sequence[_Member]) -> LoopRun | None:
@@ -342,14 +342,14 @@ def _weight(members: Sequence[_Member], saving: float, whole: float) -> r.Weight
     )
 
 
-def _whence(seen: Seen) -> r.Whence:
-    unit = seen.unit
-    return r.Whence(
-        report=seen.report,
+def _origin(ranked: RankedKernel) -> r.KernelOrigin:
+    unit = ranked.unit
+    return r.KernelOrigin(
+        report=ranked.report,
         source=unit.source or unit.assembly_file,
         folder=unit.folder,
         output=unit.output,
-        kernel_id=seen.kernel.kernel_id,
+        kernel_id=ranked.kernel.kernel_id,
     )
 
 
@@ -391,7 +391,7 @@ def _number_variants(rows: _Rows) -> int:
     """Set the number of variants of each row, which share its source loop; return the number of loops."""
     loops: dict[tuple[int, bool], list[r.RankingRow]] = defaultdict(list)
     for row, members in rows:
-        for loop in dict.fromkeys((member.loop, member.seen.in_reach) for member in members):
+        for loop in dict.fromkeys((member.loop, member.ranked.in_reach) for member in members):
             loops[loop].append(row)
     for some in loops.values():
         for row in some:
@@ -487,11 +487,11 @@ def _keys(row: r.RankingRow, by: str) -> list[str]:
 # --- conditions -------------------------------------------------------------------------------------------------------
 
 
-def _values(seen: Seen, row: r.RankingRow) -> Mapping[str, Value]:
+def _values(ranked: RankedKernel, row: r.RankingRow) -> Mapping[str, Value]:
     """Return the values of names in a kernel."""
     weight, run = row.weight, row.run
     return {
-        **seen.values,
+        **ranked.values,
         **({"measured": run.cycles} if run else {}),
         "headroom": row.headroom.share,
         "hot": weight is not None and weight.amount > 0,
@@ -507,7 +507,7 @@ def _gate(threshold: Threshold, rows: _Loops) -> r.RankingGate:
     condition = threshold.condition
     offenders: list[r.FailingRow] = []
     for n, (row, codes) in enumerate(rows):
-        of_members = (_values(member.seen, code) for code, members in codes for member in members)
+        of_members = (_values(member.ranked, code) for code, members in codes for member in members)
         values = next((values for values in of_members if condition.holds(values)), None)
         if values is not None:
             figures = ", ".join(f"{name} {_value_text(values[name])}" for name in sorted(condition.names))

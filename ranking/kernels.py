@@ -49,7 +49,7 @@ class Origin(msgspec.Struct, frozen=True):
     line: int
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class RankedKernel(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel in a report."""
 
     unit: t.UnitReport
@@ -74,21 +74,21 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         return whole(self.unit.folder, file)
 
 
-def loops_of(kernels: Sequence[Seen]) -> list[int]:
+def loops_of(kernels: Sequence[RankedKernel]) -> list[int]:
     """Return for each kernel the number of its source loop on its core.
 
     The code that a compiler, or several builds, made of one loop has the same number, even if the line is that of the
     loop's head in one and of its body in another.
     """
     groups: dict[tuple[Any, ...], list[int]] = {}
-    for n, seen in enumerate(kernels):
-        kernel, model = seen.kernel, seen.unit.model.name
+    for n, ranked in enumerate(kernels):
+        kernel, model = ranked.kernel, ranked.unit.model.name
         source = kernel.source
-        key: tuple[Any, ...] = (model, seen.path(seen.unit.source or seen.unit.assembly_file), kernel.kernel_id)
+        key: tuple[Any, ...] = (model, ranked.path(ranked.unit.source or ranked.unit.assembly_file), kernel.kernel_id)
         if source:
             # The condition of a loop inside is among the lines of the loop around.
             partial = kernel.role.name == "partial"
-            key = model, seen.path(source.file), kernel.source_function or kernel.function_name, partial
+            key = model, ranked.path(source.file), kernel.source_function or kernel.function_name, partial
         groups.setdefault(key, []).append(n)
     parents = list(range(len(kernels)))
 
@@ -118,7 +118,9 @@ def whole(folder: str, file: str) -> str:
     return os.path.normpath(path) if "/." in path or "//" in path or path.startswith("./") else path
 
 
-def seen_of(unit: t.UnitReport, report: str, origin: Origin, names: Iterable[str], texts: bool) -> Iterator[Seen]:
+def ranked_kernels(
+    unit: t.UnitReport, report: str, origin: Origin, names: Iterable[str], texts: bool
+) -> Iterator[RankedKernel]:
     """Yield the kernels of a unit.
 
     Args:
@@ -131,7 +133,7 @@ def seen_of(unit: t.UnitReport, report: str, origin: Origin, names: Iterable[str
     trials = trials_of(unit)
     kept = replace(unit, kernels=[], ways=None, control_flow=None, trials=None, code="")
     for kernel in unit.kernels:
-        yield Seen(
+        yield RankedKernel(
             unit=kept,
             kernel=without_details(kernel),
             report=report,

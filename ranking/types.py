@@ -15,7 +15,7 @@ from incc.report.types import CeilingsReport, ProjectionName, RooflineReport, To
 from incc.support.quantities import Amount, Count, Positive, Share
 
 
-class Whence(msgspec.Struct, frozen=True, kw_only=True):
+class KernelOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """The origin of one of the kernels of a row."""
 
     report: str
@@ -182,7 +182,7 @@ class RankingRow(msgspec.Struct, kw_only=True):
     """The number of different codes of the same loop of the source."""
     instructions: list[RankedInstruction]
     """The instructions of the code that the figures are of."""
-    members: list[Whence]
+    members: list[KernelOrigin]
     """The origins of its kernels; at most 20."""
 
     @property

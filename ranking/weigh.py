@@ -26,8 +26,8 @@ from msgspec.structs import replace
 
 from incc.frontends.isa import is_padding, same_mnemonic
 from incc.ranking import types as r
-from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, Sample, Told
-from incc.ranking.kernels import Seen, loops_of, whole
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, Profile, Sample
+from incc.ranking.kernels import RankedKernel, loops_of, whole
 from incc.report.runs import LoopRun
 from incc.report.source.demangle import demangle
 from incc.report.source.demangle import replace as demangled
@@ -65,7 +65,7 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True):
     """The description of the profiles."""
 
 
-def weigh(kernels: Sequence[Seen], profiles: Sequence[Told]) -> Weighed:
+def weigh(kernels: Sequence[RankedKernel], profiles: Sequence[Profile]) -> Weighed:
     """Return the weights of kernels from profiles, all of the same unit."""
     return _Weighing(kernels, profiles).weighed()
 
@@ -73,7 +73,7 @@ def weigh(kernels: Sequence[Seen], profiles: Sequence[Told]) -> Weighed:
 class _Weighing:
     """The kernels, by every key that locates them, and their weights so far."""
 
-    def __init__(self, kernels: Sequence[Seen], profiles: Sequence[Told]) -> None:
+    def __init__(self, kernels: Sequence[RankedKernel], profiles: Sequence[Profile]) -> None:
         self.kernels = kernels
         self.profiles = profiles
         self.unit = profiles[0].unit
@@ -81,14 +81,14 @@ class _Weighing:
         self.ways: list[dict[str, None]] = [{} for _ in kernels]
         # These are the iterations of each kernel, if executions are counted.
         self.counted: list[float | None] = [None] * len(kernels)
-        self.models = len({seen.unit.model.name for seen in kernels}) or 1
+        self.models = len({ranked.unit.model.name for ranked in kernels}) or 1
         self.by_symbol: dict[str, list[int]] = defaultdict(list)
         self.by_name: dict[str, list[int]] = defaultdict(list)
         self.by_line: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.places: list[dict[str, frozenset[int]]] = []
         self.functions = _functions(kernels)
-        for n, seen in enumerate(kernels):
-            kernel = seen.kernel
+        for n, ranked in enumerate(kernels):
+            kernel = ranked.kernel
             names = dict.fromkeys((kernel.function, kernel.function_name))
             for name in names:
                 if name:
@@ -99,10 +99,10 @@ class _Weighing:
             for name in names:
                 if name:
                     self.by_name[name].append(n)
-            lines = {seen.path(file): numbers for file, numbers in seen.code.lines.items()}
+            lines = {ranked.path(file): numbers for file, numbers in ranked.code.lines.items()}
             source = kernel.source
             if source:
-                path = seen.path(source.file)
+                path = ranked.path(source.file)
                 lines[path] = lines.get(path, frozenset()) | {source.line}
             self.places.append(lines)
             for path, numbers in lines.items():
@@ -111,11 +111,11 @@ class _Weighing:
         # A loop's first line often precedes the lines of its instructions: its increment is counted with the body if
         # there is little debug information, and with the head if there is more.
         self.spans: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-        for n, seen in enumerate(kernels):
-            source = seen.kernel.source
-            own = self.places[n].get(seen.path(source.file), frozenset()) if source else frozenset()
+        for n, ranked in enumerate(kernels):
+            source = ranked.kernel.source
+            own = self.places[n].get(ranked.path(source.file), frozenset()) if source else frozenset()
             if source and own:
-                self.spans[seen.path(source.file)].append((min(own) - 1, max(own), n))
+                self.spans[ranked.path(source.file)].append((min(own) - 1, max(own), n))
         self.paths = _Paths({path for path, _ in self.by_line})
         # These are the weights of files that have no kernel.
         self.unplaced: dict[str, float] = defaultdict(float)
@@ -154,7 +154,7 @@ class _Weighing:
             ],
         )
         ran = {(run.unit, run.kernel_id): run for profile in self.profiles for run in reversed(profile.runs)}
-        runs = [ran.get((seen.unit.source, seen.kernel.kernel_id)) for seen in self.kernels]
+        runs = [ran.get((ranked.unit.source, ranked.kernel.kernel_id)) for ranked in self.kernels]
         return Weighed(amounts=self.amounts, iterations=iterations, ways=self.ways, runs=runs, hotness=hotness)
 
     def _notes(self, total: float, matched: float) -> list[str]:
@@ -196,7 +196,7 @@ class _Weighing:
 
     # --- samples ------------------------------------------------------------------------------------------------------
 
-    def _samples(self, profile: Told) -> tuple[float, float]:
+    def _samples(self, profile: Profile) -> tuple[float, float]:
         """Give samples to kernels; return how many were assigned, and how many there are."""
         total = profile.elsewhere
         before = sum(self.amounts)
@@ -238,12 +238,12 @@ class _Weighing:
                         self.amounts[n] += amount / len(chosen) / len(here)
                         self.ways[n]["address"] = None
 
-    def _sample(self, profile: Told, sample: Sample, amount: float) -> None:
+    def _sample(self, profile: Profile, sample: Sample, amount: float) -> None:
         of_function = self.by_symbol.get(sample.symbol, [])
         if sample.kernel:
-            seen = self.kernels
-            of_loop = [n for n in of_function if seen[n].kernel.kernel_id == sample.kernel]
-            self._divide([n for n in of_loop if seen[n].unit.source == sample.source], amount, "code")
+            ranked = self.kernels
+            of_loop = [n for n in of_function if ranked[n].kernel.kernel_id == sample.kernel]
+            self._divide([n for n in of_loop if ranked[n].unit.source == sample.source], amount, "code")
             return
         if sample.line:
             if sample.file:
@@ -314,7 +314,7 @@ class _Weighing:
 
     # --- executions ---------------------------------------------------------------------------------------------------
 
-    def _executions(self, profile: Told) -> tuple[float, float]:
+    def _executions(self, profile: Profile) -> tuple[float, float]:
         """Set iterations of kernels from counts of lines and functions.
 
         Returns how many executions of lines are in kernels, and how many there are.
@@ -369,9 +369,9 @@ class _Weighing:
         self, members: Sequence[int], counts: Mapping[tuple[str, int], Mapping[str, float]]
     ) -> dict[str, float] | None:
         """Return the iterations of a source loop by the functions that have counts of it; None without counts."""
-        seen = self.kernels[members[0]]
-        source = seen.kernel.source
-        file = seen.path(source.file) if source else next(iter(self.places[members[0]]), "")
+        ranked = self.kernels[members[0]]
+        source = ranked.kernel.source
+        file = ranked.path(source.file) if source else next(iter(self.places[members[0]]), "")
         lines = {line for n in members for line in self.places[n].get(file, ())}
         heads = {place.line for n in members if (place := self.kernels[n].kernel.source)}
         # The counts of functions that were inlined into the loop cover all of their callers.
@@ -428,24 +428,24 @@ class _Paths:
         return alike[0] if len(alike) == 1 else ""
 
 
-def _functions(kernels: Sequence[Seen]) -> dict[str, dict[str, list[_Function]]]:
+def _functions(kernels: Sequence[RankedKernel]) -> dict[str, dict[str, list[_Function]]]:
     """Return the functions with these kernels, by symbol or readable name and by core."""
     units: dict[tuple[int, str], _Function] = {}
     functions: dict[str, dict[str, list[_Function]]] = {}
-    readable = demangle(span.symbol for seen in kernels for span in seen.code.spans)
-    for n, seen in enumerate(kernels):
-        for span in seen.code.spans:
-            key = id(seen.unit), span.symbol
+    readable = demangle(span.symbol for ranked in kernels for span in ranked.code.spans)
+    for n, ranked in enumerate(kernels):
+        for span in ranked.code.spans:
+            key = id(ranked.unit), span.symbol
             if key not in units:
                 units[key] = _Function([], set())
                 for name in dict.fromkeys((span.symbol, demangled(span.symbol, readable))):
-                    functions.setdefault(name, {}).setdefault(seen.unit.model.name, []).append(units[key])
+                    functions.setdefault(name, {}).setdefault(ranked.unit.model.name, []).append(units[key])
             units[key].spans.append((span.offset, span.offset + span.bytes, n))
-            units[key].interior.update(seen.code.interior)
+            units[key].interior.update(ranked.code.interior)
     return functions
 
 
-def _by_code(kernels: Sequence[Seen], numbers: Sequence[int]) -> dict[tuple[str, ...], list[int]]:
+def _by_code(kernels: Sequence[RankedKernel], numbers: Sequence[int]) -> dict[tuple[str, ...], list[int]]:
     """Return kernels by their mnemonics, the longest first, because a longer one may contain a shorter one."""
     grouped: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for n in numbers:
@@ -467,7 +467,7 @@ def _occurrences(rows: Sequence[str], wanted: Sequence[str]) -> list[int]:
     return places
 
 
-def _text(profile: Told, total: float) -> str:
+def _text(profile: Profile, total: float) -> str:
     """Return a description of a profile's contents."""
     if profile.unit == SAMPLES:
         if profile.kind in ("perf-report", "list"):

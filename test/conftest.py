@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from incc.core import known
+from incc.core import cached
 from incc.support import signals
 
 # What incc, compilers, make and terminals read; the job server of a `make -j` around the tests is among it.
@@ -54,4 +54,4 @@ def pytest_runtest_protocol() -> Iterator[None]:
     # A signal that a test has sent would end the commands that later tests run in this process.
     signals.received.clear()
     # A test may replace the functions of the core.
-    known.forget()
+    cached.forget()

@@ -25,7 +25,7 @@ from incc.models.model import Form, MachineModel, ModelError
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from incc.core.known import Known
+    from incc.core.cached import CachedCore
     from incc.core.memory.levels import DataTimes
     from incc.core.waits import Waits
     from incc.core.whatif import CoreChange, WhatIf
@@ -137,7 +137,7 @@ class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
     describes no levels."""
     notes: tuple[str, ...] = ()
     """Sentences on parts of the analysis that were left out."""
-    known: Known | None = None
+    known: CachedCore | None = None
     """The shared results of kernels that were analysed together; None for one alone."""
 
     @cached_property
@@ -203,7 +203,7 @@ def cold_run(
     event_cycles: int = 0,
     pressure: bool = False,
     buffers: Sequence[tuple[int, int]] = (),
-    known: Known | None = None,
+    known: CachedCore | None = None,
 ) -> Simulation:
     """Run `core.cold_run`, with an ideal pipeline if the model describes none."""
     return (known or core).cold_run(
@@ -221,7 +221,7 @@ def analyze_kernel(
     kernel: KernelCode,
     model: MachineModel,
     settings: KernelSettings = KernelSettings(),  # noqa: B008
-    known: Known | None = None,
+    known: CachedCore | None = None,
 ) -> KernelResult:
     """Analyse a kernel on a core.
 
@@ -341,7 +341,7 @@ def _data(
 
 
 def _timeline(
-    bound: BoundKernel, settings: KernelSettings, of: Known | ModuleType, ideal: bool, notes: list[str]
+    bound: BoundKernel, settings: KernelSettings, of: CachedCore | ModuleType, ideal: bool, notes: list[str]
 ) -> dict[str, Any]:
     """Return the timeline's fields of KernelResult; adds notes if a part of the timeline is missing."""
     count = _recorded(bound, settings)
@@ -358,7 +358,7 @@ def _timeline(
 
 
 def _predict(
-    bound: BoundKernel, model: MachineModel, settings: KernelSettings, of: Known | ModuleType, notes: list[str]
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings, of: CachedCore | ModuleType, notes: list[str]
 ) -> tuple[Bounds, Simulation | None]:
     """Return the bounds and the run to the steady state; adds a note if a requested run is missing."""
     if settings.simulate and any(bound.issue_slots):
@@ -379,7 +379,7 @@ def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
 
 
 def _cold(
-    bound: BoundKernel, model: MachineModel, settings: KernelSettings, notes: list[str], known: Known | None
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings, notes: list[str], known: CachedCore | None
 ) -> Simulation | None:
     """Return the run from a cold start; adds a note if a requested run is missing."""
     if not settings.cold_iterations or not bound.issue_slots:  # nothing to run
@@ -427,7 +427,7 @@ def _more_simulations(
     settings: KernelSettings,
     parts: dict[str, Any],
     notes: list[str],
-    known: Known | None,
+    known: CachedCore | None,
 ) -> None:
     """Add the results of the other requested simulations to `parts`, with the analysis if it was needed."""
     if (settings.what_ifs and not settings.for_advice) or settings.changes:
@@ -449,7 +449,7 @@ def _steady(bounds: Bounds, base: Simulation) -> Simulation:
     return replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
 
 
-def _waits(bound: BoundKernel, instructions: int, known: Known | None) -> Waits:
+def _waits(bound: BoundKernel, instructions: int, known: CachedCore | None) -> Waits:
     """Return the waiting times in a recorded simulation. Raises RuntimeError if the run does not end."""
     if known is not None:
         return known.waits(bound, instructions)
@@ -458,7 +458,7 @@ def _waits(bound: BoundKernel, instructions: int, known: Known | None) -> Waits:
     return waits(core.simulate(bound, record=True), instructions)
 
 
-def at(bound: BoundKernel, bounds: Bounds, place: int, known: Known | None = None) -> Fraction:
+def at(bound: BoundKernel, bounds: Bounds, place: int, known: CachedCore | None = None) -> Fraction:
     """Return the prediction for a kernel whose first byte is at `place` modulo 64."""
     return predicted(bounds, (known or core).simulate(bound, alignment=place).cycles_per_iteration)
 
@@ -470,7 +470,7 @@ _LEAST_UNIT = 8
 
 
 def placements(
-    kernel: KernelCode, bound: BoundKernel, bounds: Bounds, base: Simulation, known: Known | None = None
+    kernel: KernelCode, bound: BoundKernel, bounds: Bounds, base: Simulation, known: CachedCore | None = None
 ) -> tuple[tuple[int, Fraction], ...]:
     """Return the addresses modulo 64 that the linker may choose for the first byte, with their predictions.
 

@@ -18,7 +18,7 @@ from incc.models.binding.bound import BoundKernel
 from incc.models.binding.pipeline import copied
 
 if TYPE_CHECKING:
-    from incc.core.known import Known
+    from incc.core.cached import CachedCore
 
 # The least share of busy cycles from which on a second port of the same kind is tried.
 BUSY = 0.5
@@ -67,7 +67,7 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
     """True if the user named the change."""
 
 
-def simulate(scenario: Scenario, known: Known | None = None) -> Simulation:
+def simulate(scenario: Scenario, known: CachedCore | None = None) -> Simulation:
     """Simulate until the throughput is steady, reusing a result in `known`.
 
     Raises RuntimeError if the run does not end.
@@ -99,7 +99,7 @@ def what_ifs(
     base: Simulation,
     requested: Sequence[CoreChange] = (),
     usual: bool = True,
-    known: Known | None = None,
+    known: CachedCore | None = None,
 ) -> tuple[WhatIf, ...]:
     """Return the results of changes to the core, fewest cycles first.
 
@@ -139,7 +139,7 @@ def what_ifs(
 
 
 def trials(
-    kernel: KernelCode, bound: BoundKernel, analysis: Analysis, base: Simulation, known: Known | None = None
+    kernel: KernelCode, bound: BoundKernel, analysis: Analysis, base: Simulation, known: CachedCore | None = None
 ) -> Callable[[str], Fraction | None]:
     """Return a function that returns the cycles after a single change by its name, as `what_ifs` has them.
 
@@ -167,7 +167,7 @@ class _Trials:
     - another change that removes more of the core's limits gains nothing.
     """
 
-    def __init__(self, start: Scenario, analysis: Analysis, base: Simulation, before: Known | None = None) -> None:
+    def __init__(self, start: Scenario, analysis: Analysis, base: Simulation, before: CachedCore | None = None) -> None:
         self.start = start
         self.before = before
         self.analysis = analysis

@@ -16,7 +16,7 @@ from incc.driver import UsageError
 from incc.frontends.gcc_wrapper.compiler import TAKES_NEXT, files_of
 
 if TYPE_CHECKING:
-    from incc.driver.cli.given import Given
+    from incc.driver.cli.values import OptionValues
 
 PREFIX = "--analyze-"
 
@@ -55,7 +55,7 @@ class WrapperOptions(msgspec.Struct):
     """True if unmet expectations are errors."""
     warnings: bool = True
     """True if unmet expectations are reported."""
-    given: Given | None = None
+    given: OptionValues | None = None
     """All other options; None if there are none."""
     problems: list[str] = []
     """Mistakes in the environment. They must not stop a build, so they become warnings."""
@@ -94,13 +94,13 @@ class WrapperOptions(msgspec.Struct):
         """The requested kind of help; "" for none."""
         return self.given["help"] if self.given else ""
 
-    def all(self) -> Given:
+    def all(self) -> OptionValues:
         """Return the values of all options, with defaults for those that are not given."""
         if self.given is None:
-            from incc.driver.cli.given import Given
             from incc.driver.cli.kinds import WRAPPER
+            from incc.driver.cli.values import OptionValues
 
-            self.given = Given(WRAPPER)
+            self.given = OptionValues(WRAPPER)
         return self.given
 
 

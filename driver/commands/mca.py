@@ -11,9 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.given import Given, llvm_views
 from incc.driver.cli.kinds import MCA, check_targets
 from incc.driver.cli.options import has
+from incc.driver.cli.values import OptionValues, llvm_views
 from incc.driver.cores import cores_of
 from incc.driver.llvm_mca.options import expanded, read, requested_help
 from incc.driver.machine_code import MachineCode, machine_code, read_for
@@ -416,7 +416,7 @@ def _finish(
     return int(bool(lines) or not all(each.harmless for each in problems))
 
 
-def _llvm_views(given: Given) -> Views | None:
+def _llvm_views(given: OptionValues) -> Views | None:
     """Return the requested views that only llvm-mca has, None without any."""
     requested = llvm_views(given)
     if not requested:

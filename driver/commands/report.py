@@ -23,11 +23,11 @@ from incc.driver.messages import fail, offenders, run_command, say
 from incc.driver.rooflines import ReportedModels
 from incc.driver.sides.runs import check_core, read_run
 from incc.ranking import types as r
-from incc.ranking.build import GROUPS, SORTS, Asked, Threshold, rank
+from incc.ranking.build import GROUPS, SORTS, RankingRequest, Threshold, rank
 from incc.ranking.hot.read import KINDS, read_hot
-from incc.ranking.hot.records import HotError, Told
-from incc.ranking.hot.runs import told_of_run
-from incc.ranking.kernels import Seen
+from incc.ranking.hot.records import HotError, Profile
+from incc.ranking.hot.runs import profile_of_run
+from incc.ranking.kernels import RankedKernel
 from incc.ranking.manifest import prune
 from incc.ranking.read import ReadSettings, read_build
 from incc.report import types as t
@@ -250,10 +250,10 @@ def _check_recorded(options: argparse.Namespace) -> None:
     check_core(options.mcpu)
 
 
-def _request(options: argparse.Namespace) -> Asked:
+def _request(options: argparse.Namespace) -> RankingRequest:
     """Return the contents of the ranking. Raises UsageError."""
     thresholds = [Threshold(condition, True, "--fail-if") for condition in options.fail_if]
-    return Asked(
+    return RankingRequest(
         mcpu=_cores(options.mcpu),
         functions=tuple(options.function),
         where=options.where,
@@ -334,9 +334,9 @@ def _recorded(options: argparse.Namespace) -> tuple[RunReport | None, list[str]]
     return read_run(options.probes, core, most=_shown(options))
 
 
-def _ranking(options: argparse.Namespace, request: Asked, ran: RunReport | None) -> r.Ranking:
+def _ranking(options: argparse.Namespace, request: RankingRequest, ran: RunReport | None) -> r.Ranking:
     """Read the reports and rank their kernels. Raises InputError and HotError."""
-    profiles = [told_of_run(" ".join(options.probes), ran)] if ran else _profiles(options)
+    profiles = [profile_of_run(" ".join(options.probes), ran)] if ran else _profiles(options)
     conditions = [request.where, *(threshold.condition for threshold in request.thresholds)]
     names = frozenset(name for condition in conditions if condition for name in condition.names)
     completer = Completer(names, bool(profiles))
@@ -346,7 +346,7 @@ def _ranking(options: argparse.Namespace, request: Asked, ran: RunReport | None)
         stale=options.stale,
         complete=completer.whole,
         complete_all=_needs_all(options, names),
-        dataset=partial(_read_dataset, request if not profiles else Asked()),
+        dataset=partial(_read_dataset, request if not profiles else RankingRequest()),
     )
     build = read_build(options.inputs, wanted)
     if options.prune:
@@ -360,14 +360,14 @@ def _ranking(options: argparse.Namespace, request: Asked, ran: RunReport | None)
         build = replace(build, stale=[])
     models = ReportedModels()
     if options.roofline or options.html or options.format == "html":
-        request = replace(request, ceilings=_ceilings(build.seen, models, options.ghz))
+        request = replace(request, ceilings=_ceilings(build.ranked, models, options.ghz))
     ranking = rank(options.inputs, build, profiles, request, _shown(options), completer.kernels)
     for problem in (*completer.problems, *models.problems):
         _say(f"warning: {problem}")
     return ranking
 
 
-def _read_dataset(request: Asked, folder: str, take: Callable[[t.UnitReport], None]) -> list[str] | None:
+def _read_dataset(request: RankingRequest, folder: str, take: Callable[[t.UnitReport], None]) -> list[str] | None:
     """Pass the kernels of a dataset that a ranking without profiles needs to `take`; return notes on it.
 
     Returns None for another folder. Raises InputError.
@@ -381,11 +381,11 @@ def _read_dataset(request: Asked, folder: str, take: Callable[[t.UnitReport], No
         return dataset.notes
 
 
-def _ceilings(kernels: Sequence[Seen], models: ReportedModels, ghz: float) -> dict[str, r.CoreCeilings]:
+def _ceilings(kernels: Sequence[RankedKernel], models: ReportedModels, ghz: float) -> dict[str, r.CoreCeilings]:
     """Return the ceilings of the kernels' cores, as far as there are models."""
     result: dict[str, r.CoreCeilings] = {}
-    cores = max((seen.kernel.data.cores for seen in kernels if seen.kernel.data), default=1)
-    for name, core in {seen.unit.model.name: seen.unit.model for seen in kernels}.items():
+    cores = max((ranked.kernel.data.cores for ranked in kernels if ranked.kernel.data), default=1)
+    for name, core in {ranked.unit.model.name: ranked.unit.model for ranked in kernels}.items():
         if (model := models.find(core)) is not None:
             result[name] = r.CoreCeilings(model=name, title=core.title, ceilings=ceilings_report(model, cores, ghz))
     return result
@@ -406,7 +406,7 @@ def _shown(options: argparse.Namespace) -> int:
     return options.top or TOP
 
 
-def _profiles(options: argparse.Namespace) -> list[Told]:
+def _profiles(options: argparse.Namespace) -> list[Profile]:
     """Read the profiles of --hot. Raises HotError."""
     if not options.hot:
         return []
@@ -478,10 +478,10 @@ def _rendered(ranking: r.Ranking, options: argparse.Namespace, form: str, width:
 
 def _render(options: argparse.Namespace) -> int:
     """Print the reports of all inputs in full, as one report. Raises InputError and UsageError."""
-    from incc.driver.cli.given import Given
+    from incc.driver.cli.values import OptionValues
     from incc.driver.settings import Settings
 
-    given = Given(MCA)
+    given = OptionValues(MCA)
     for name, values in (("--views", [options.views]), ("--kernel", options.kernel)):
         for value in filter(None, values):
             given.take(name, value)

@@ -13,9 +13,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from incc.driver import UsageError
-from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA
 from incc.driver.cli.options import options_of
+from incc.driver.cli.values import OptionValues
 from incc.driver.cores import named_cores
 from incc.driver.llvm_mca.analysis import Input, StopError, analyse, say
 from incc.driver.llvm_mca.encodings import fill_encodings
@@ -116,7 +116,7 @@ def _run(line: CommandLine) -> int:
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
-def _check_numbers(given: Given) -> None:
+def _check_numbers(given: OptionValues) -> None:
     """Raise UsageError for numbers that llvm-mca refuses."""
     for option in options_of(MCA):
         if option.kind == "uint" and given[option.name] >= 1 << 32:
@@ -125,7 +125,7 @@ def _check_numbers(given: Given) -> None:
         raise UsageError(f"-output-asm-variant is 0 (AT&T) or 1 (Intel), not {given['output-asm-variant']}")
 
 
-def _target(given: Given) -> McaTarget:
+def _target(given: OptionValues) -> McaTarget:
     from incc.driver.llvm_mca.target import TargetError, target
 
     try:
@@ -135,7 +135,7 @@ def _target(given: Given) -> McaTarget:
         raise StopError from None
 
 
-def _input(name: str, given: Given) -> tuple[str, MachineCode | None]:
+def _input(name: str, given: OptionValues) -> tuple[str, MachineCode | None]:
     """Read assembly, or machine code. Raises StopError."""
     from incc.support.errors import AnalysisError
 
@@ -156,7 +156,7 @@ def _print_notes(line: CommandLine, isa: str) -> None:
             say(f"note: {note}")
 
 
-def _cpu(given: Given, target: McaTarget) -> str:
+def _cpu(given: OptionValues, target: McaTarget) -> str:
     """Return the processor's name, or names with commas between them. Raises StopError for those llvm-mca refuses."""
     from incc.driver.pipeline import AnalysisError, choose_model
 
@@ -182,7 +182,7 @@ def _cpu(given: Given, target: McaTarget) -> str:
     return ",".join(names)
 
 
-def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
+def _settings(given: OptionValues, cpu: str, views: Views, text: str) -> Settings:
     """Return incc-mca's settings with llvm-mca's defaults, and without the results that no view shows."""
     settings = given.settings()
     return with_values(
@@ -204,12 +204,12 @@ def _settings(given: Given, cpu: str, views: Views, text: str) -> Settings:
     )
 
 
-def _dialect(given: Given, target: McaTarget) -> LlvmDialect:
+def _dialect(given: OptionValues, target: McaTarget) -> LlvmDialect:
     variant = given["output-asm-variant"]
     return LlvmDialect(target.triple, variant if variant >= 0 else None, given["print-imm-hex"])
 
 
-def _last_syntax(text: str, given: Given) -> Literal["att", "intel"]:
+def _last_syntax(text: str, given: OptionValues) -> Literal["att", "intel"]:
     """Return the syntax in which the text ends: llvm-mca prints instructions in it."""
     if "_syntax" not in text:
         return "intel" if given["x86-asm-syntax"] == "intel" else "att"
@@ -260,7 +260,7 @@ def _is_in_order(report: t.AnalysisReport) -> bool:
     return bool(runs) and not any(run.schedulers for run in runs)
 
 
-def _of_in_order_core(views: Views, given: Given, cpu: str) -> Views:
+def _of_in_order_core(views: Views, given: OptionValues, cpu: str) -> Views:
     """Remove views that do not apply to an in-order core, unless they are requested by name."""
     if given["bottleneck-analysis"]:
         say(f"warning: there is no bottleneck analysis of {cpu}, which executes in order")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from incc.driver import UsageError
-from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA, NO, YES, Option
 from incc.driver.cli.options import find, has
+from incc.driver.cli.values import OptionValues
 
 _LIBRARY_SWITCHES = """
 W asm-show-inst color crel disable-symbolication dwarf64 emit-compact-unwind-non-canonical fatal-warnings fdpic
@@ -28,7 +28,7 @@ IGNORED = dict.fromkeys(_LIBRARY_SWITCHES.split(), False) | dict.fromkeys(_LIBRA
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """A command line without help options."""
 
-    given: Given
+    given: OptionValues
     file: str
     """The input, "" or - for standard input."""
     order: dict[str, int]
@@ -49,7 +49,7 @@ def _find(spelled: str) -> Option:
 
 def read(arguments: Sequence[str], several: str = "") -> CommandLine:
     """Read a command line. Raises UsageError, for several input files with this hint."""
-    given = Given(MCA)
+    given = OptionValues(MCA)
     files: list[str] = []
     order: dict[str, int] = {}
     ignored: list[str] = []
@@ -110,7 +110,7 @@ def requested_help(arguments: Iterable[str]) -> str:
         if name.lstrip("-") in ("help-hidden", "help-list", "help-list-hidden") and not equals and name[0] == "-":
             return "all"
         if name in ("-h", "-help", "--help"):
-            given = Given(MCA)
+            given = OptionValues(MCA)
             given.take("-help", value if equals else None)
             return str(given["help"])
     return ""

@@ -25,7 +25,7 @@ from incc.frontends.isa import (
     TextForm,
     jump_target,
 )
-from incc.frontends.kernel import Before, Instruction, KernelCode, MadeObject, MemoryAccess, Refused, Region
+from incc.frontends.kernel import Instruction, KernelCode, MadeObject, MemoryAccess, PrecedingBlocks, Refused, Region
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -223,7 +223,7 @@ class _AArch64(Isa):
         regions: Sequence[Region],
         file_name: str,
         assembler: Sequence[str] | None = None,
-        before: Sequence[Before | None] = (),
+        before: Sequence[PrecedingBlocks | None] = (),
         checked: Sequence[int] = (),
         trusted: bool = False,
         made: MadeObject | None = None,

@@ -12,17 +12,17 @@ from incc.frontends.aarch64.rules import is_known
 from incc.frontends.asm.entry import Blocks, Follower, entry_of, restarting, with_steps
 from incc.frontends.asm.pace import Pace, pace
 from incc.frontends.asm.parse import INSTRUCTION, parse
-from incc.frontends.kernel import Before, Instruction, KernelCode, Refused, Region
+from incc.frontends.kernel import Instruction, KernelCode, PrecedingBlocks, Refused, Region
 
 ISA = "aarch64"
 
 
 def decode_regions(
-    text: str, regions: Sequence[Region], before: Sequence[Before | None] = (), checked: Sequence[int] = ()
+    text: str, regions: Sequence[Region], before: Sequence[PrecedingBlocks | None] = (), checked: Sequence[int] = ()
 ) -> list[KernelCode]:
     """Decode the statements of all regions of one file.
 
-    `before` is the result of `incc.frontends.asm.before.code_before` for the regions.
+    `before` is the result of `incc.frontends.asm.preceding.code_before` for the regions.
 
     Statements that are no instructions are in the kernels' `refused`, in the first one's also those on the lines
     `checked`. A region with instructions that the table of rules lacks has a note that says what is assumed of them.
@@ -77,7 +77,7 @@ def _kernel(
     region: Region,
     instructions: Sequence[Instruction],
     refused: Sequence[Refused],
-    before: Before | None,
+    before: PrecedingBlocks | None,
     blocks: Blocks,
 ) -> KernelCode:
     unknown = {i.mnemonic: i.line for i in reversed(instructions) if not is_known(i.mnemonic)}

@@ -17,7 +17,7 @@ from functools import cached_property
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.kernel import VECTOR_LENGTH, Affine, Before, Entry, Instruction, Origin, Value
+from incc.frontends.kernel import VECTOR_LENGTH, Affine, Entry, Instruction, Origin, PrecedingBlocks, Value
 
 
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
@@ -281,7 +281,7 @@ class Follower:
     A place is the name of a register, or of a stack slot such as "16(rsp)".
     """
 
-    def __init__(self, before: Before, blocks: Blocks) -> None:
+    def __init__(self, before: PrecedingBlocks, blocks: Blocks) -> None:
         self.convention = blocks.convention
         self.wanted = before.wanted
         """Further registers whose values when the loop is entered are wanted."""

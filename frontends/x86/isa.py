@@ -31,11 +31,11 @@ from incc.frontends.isa import (
     words,
 )
 from incc.frontends.kernel import (
-    Before,
     Instruction,
     KernelCode,
     MadeObject,
     MemoryAccess,
+    PrecedingBlocks,
     Refused,
     Region,
     RegisterAccess,
@@ -420,7 +420,7 @@ class _X86(Isa):
         regions: Sequence[Region],
         file_name: str,
         assembler: Sequence[str] | None = None,
-        before: Sequence[Before | None] = (),
+        before: Sequence[PrecedingBlocks | None] = (),
         checked: Sequence[int] = (),
         trusted: bool = False,
         made: MadeObject | None = None,

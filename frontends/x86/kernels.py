@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from incc.frontends.assembling import AssemblerError
 from incc.frontends.elf import EXECUTABLE, ElfError
 from incc.frontends.kernel import (
-    Before,
     CodeSpan,
     Decode,
     Entry,
     Instruction,
     KernelCode,
     MadeObject,
+    PrecedingBlocks,
     Refused,
     Region,
 )
@@ -49,14 +49,14 @@ def decode_regions(
     regions: Sequence[Region],
     file_name: str,
     assembler: Sequence[str] | None = None,
-    before: Sequence[Before | None] = (),
+    before: Sequence[PrecedingBlocks | None] = (),
     checked: Sequence[int] = (),
     trusted: bool = False,
     made: MadeObject | None = None,
 ) -> list[KernelCode]:
     """Decode the statements of all regions of one file, with one run of the assembler.
 
-    `before` is what `incc.frontends.asm.before.code_before` found for the regions: with it the kernels' `entry`
+    `before` is what `incc.frontends.asm.preceding.code_before` found for the regions: with it the kernels' `entry`
     and `pace` are worked out.
 
     `assembler` as for `incc.frontends.x86.assembler.assemble`, which is not run if the code can be read from the object
@@ -144,7 +144,7 @@ def decode_regions(
     return kernels
 
 
-def _lines_outside(regions: Sequence[Region], before: Sequence[Before | None]) -> set[int]:
+def _lines_outside(regions: Sequence[Region], before: Sequence[PrecedingBlocks | None]) -> set[int]:
     """Return the lines of the statements outside of the analysed paths whose code, or place, is needed."""
     lines = {line for code in before if code is not None for block in code.lines for line in block}
     for region in regions:

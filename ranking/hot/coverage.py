@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from incc.ranking.hot.records import EXECUTIONS, HotError, HotFunction, Line, Told, amount
+from incc.ranking.hot.records import EXECUTIONS, HotError, HotFunction, Line, Profile, amount
 
 _GCOV_LINE = re.compile(r"^\s*([^:\s]+):\s*(\d+):(.*)$")
 
 
-def gcov(path: str, text: str) -> Told:
+def gcov(path: str, text: str) -> Profile:
     """Return the counts of gcov's annotated source.
 
     It shows all instances of a template together first, then each: the first counts.
@@ -35,7 +35,7 @@ def gcov(path: str, text: str) -> Told:
             lines.setdefault((source, number), executed)
     if not source:
         raise HotError(f"{path}: not the text output of gcov, since no line names the source")
-    return Told(
+    return Profile(
         path=path,
         kind="gcov",
         unit=EXECUTIONS,
@@ -43,7 +43,7 @@ def gcov(path: str, text: str) -> Told:
     )
 
 
-def gcov_json(path: str, documents: list[Any]) -> Told:
+def gcov_json(path: str, documents: list[Any]) -> Profile:
     """Return the counts of gcov --json-format, with one object file per document.
 
     A line appears once for each function that it is in: for each instance of a template.
@@ -68,7 +68,7 @@ def gcov_json(path: str, documents: list[Any]) -> Told:
             folder = own
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise HotError(f"{path}: not the JSON output of gcov: {_missing(error)}") from None
-    return Told(path=path, kind="gcov-json", unit=EXECUTIONS, folder=folder, lines=tuple(lines))
+    return Profile(path=path, kind="gcov-json", unit=EXECUTIONS, folder=folder, lines=tuple(lines))
 
 
 def _missing(error: Exception) -> str:
@@ -78,7 +78,7 @@ def _missing(error: Exception) -> str:
 _CODE_REGION = 0
 
 
-def llvm_cov(path: str, documents: list[Any]) -> Told:
+def llvm_cov(path: str, documents: list[Any]) -> Profile:
     """Return the counts of llvm-cov export.
 
     Functions have regions of the source, and each instance of a template its own. Without functions (-skip-functions)
@@ -98,7 +98,7 @@ def llvm_cov(path: str, documents: list[Any]) -> Told:
         raise HotError(f"{path}: not the output of llvm-cov export: {_missing(error)}") from None
     if not lines:
         raise HotError(f"{path}: no counts; run llvm-cov export without -summary-only")
-    return Told(path=path, kind="llvm-cov", unit=EXECUTIONS, lines=tuple(lines))
+    return Profile(path=path, kind="llvm-cov", unit=EXECUTIONS, lines=tuple(lines))
 
 
 def _symbol(name: str) -> str:
@@ -150,7 +150,7 @@ _INSTANCE = re.compile(r"^\s*\| (\S.*):$")
 _NAMED = re.compile(r"^(\S.*):$")
 
 
-def llvm_cov_show(path: str, text: str) -> Told:
+def llvm_cov_show(path: str, text: str) -> Profile:
     """Return the counts of llvm-cov show, which have three digits.
 
     It names files only if it shows several of them (or with -show-expansions …).
@@ -180,7 +180,7 @@ def llvm_cov_show(path: str, text: str) -> Told:
         raise HotError(f"{path}: no file name, since llvm-cov show omits it for a single file; use llvm-cov export")
     # If there are instances, their sum adds nothing.
     kept = [(place, n) for place, n in lines.items() if place[2] or place[:2] not in instances]
-    return Told(
+    return Profile(
         path=path,
         kind="llvm-cov-show",
         unit=EXECUTIONS,
@@ -193,7 +193,7 @@ _ENTRY = re.compile(r"^    Function count: (\d+)")
 _BLOCKS = re.compile(r"^    Block counts: \[((?:\d+(?:, \d+)*)?)\]")
 
 
-def llvm_profdata(path: str, text: str) -> Told:
+def llvm_profdata(path: str, text: str) -> Profile:
     """Return the counts of llvm-profdata show --all-functions --counts.
 
     It does not say which block a count belongs to, so a function's largest count is taken for its innermost loops.
@@ -219,4 +219,4 @@ def llvm_profdata(path: str, text: str) -> Told:
         "Block counts have no lines, so the largest count of a function is divided among its loops; llvm-cov export "
         "has counts by line."
     )
-    return Told(path=path, kind="llvm-profdata", unit=EXECUTIONS, functions=tuple(functions), notes=(note,))
+    return Profile(path=path, kind="llvm-profdata", unit=EXECUTIONS, functions=tuple(functions), notes=(note,))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
-from incc.ranking.hot.records import EXECUTIONS, SAMPLES, HotError, HotFunction, Line, Sample, Told, amount
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, HotError, HotFunction, Line, Profile, Sample, amount
 
 ENTRY = re.compile(r"^\s*(\S.*?)[\s,]+([0-9][0-9.]*[kKMGTPE]?)\s*(%?)\s*(?:#.*)?$")
 _PLACE = re.compile(r"^(.+):([0-9]{1,9})$")
 
 
-def listed(path: str, text: str) -> Told:
+def listed(path: str, text: str) -> Profile:
     """Return the amounts of a list. Raises HotError with the line that has none."""
     lines: list[Line] = []
     samples: list[Sample] = []
@@ -44,7 +44,7 @@ def listed(path: str, text: str) -> Told:
         raise HotError(f"{path}: the percentages add up to {total:.0f} %, more than the whole time")
     rest = max(100 - total, 0.0) if percent else 0.0
     unit = SAMPLES if percent else EXECUTIONS
-    return Told(
+    return Profile(
         path=path,
         kind="list",
         unit=unit,

@@ -11,7 +11,7 @@ import re
 from msgspec.structs import replace
 
 from incc.frontends.isa import mnemonic
-from incc.ranking.hot.records import SAMPLES, FunctionListing, HotError, HotFunction, Sample, Told
+from incc.ranking.hot.records import SAMPLES, FunctionListing, HotError, HotFunction, Profile, Sample
 
 # --- perf script ------------------------------------------------------------------------------------------------------
 
@@ -23,7 +23,7 @@ _TIME = re.compile(r"\s\d+\.\d+:\s")
 _LINE = re.compile(r"^\s+(\S.*?):(\d+)(?:\s.*)?$")
 
 
-def script(path: str, text: str) -> Told:
+def script(path: str, text: str) -> Profile:
     """Return the samples of perf script: one per line, or a head with a line for each frame.
 
     The first frame is the place of the sample; -F +srcline adds source lines. A sample counts as many events as perf
@@ -71,7 +71,7 @@ def script(path: str, text: str) -> Told:
         fresh = True
     if not samples:
         raise HotError(f"{path}: no sample of perf script names its function; run perf script with -F +sym")
-    return Told(path=path, kind="perf-script", unit=SAMPLES, samples=tuple(samples), elsewhere=elsewhere)
+    return Profile(path=path, kind="perf-script", unit=SAMPLES, samples=tuple(samples), elsewhere=elsewhere)
 
 
 def _head(row: str) -> tuple[float, str] | None:
@@ -104,7 +104,7 @@ _SHARE = re.compile(r"^\s*([0-9]+\.[0-9]+)%(?:\s+([0-9]+\.[0-9]+)%)?\s+(.*)$")
 _SYMBOL = re.compile(r"\[[.kugH]\]\s+(.+?)(?:\s{2,}.*)?$")
 
 
-def report(path: str, text: str) -> Told:
+def report(path: str, text: str) -> Profile:
     """Return the shares of functions from perf report --stdio, in percent of all samples.
 
     With call chains (`Children`, `Self`) it is the function's own share.
@@ -133,7 +133,7 @@ def report(path: str, text: str) -> Told:
         raise HotError(f"{path}: no functions; run perf report with --stdio --sort=symbol")
     unnamed = total - sum(f.amount for f in functions) - sum(s.amount for s in samples)
     rest = max(100 - total, 0.0) + max(unnamed, 0.0)
-    return Told(
+    return Profile(
         path=path, kind="perf-report", unit=SAMPLES, functions=tuple(functions), samples=tuple(samples), elsewhere=rest
     )
 
@@ -146,7 +146,7 @@ _SOURCE = re.compile(r"^\s*:\s*(\d+)\s{1,4}(.*)$")
 _FUNCTION = re.compile(r"^\s*:\s*(?:\d+\s+)?(?:[0-9a-f]{8,16}\s+)?<(.+)>:\s*$")
 
 
-def annotate(path: str, text: str) -> Told:
+def annotate(path: str, text: str) -> Profile:
     """Return the listings of perf annotate --stdio, with source lines if there are any.
 
     Each instruction has its share of the function's samples, in percent.
@@ -180,4 +180,4 @@ def annotate(path: str, text: str) -> Told:
     if not counted and len(listings) > 1:
         raise HotError(f"{path}: no sample counts of functions, so shares of several functions cannot be combined; "
                        "use perf annotate --stdio --percent-type=global-period, or perf script")  # fmt: skip
-    return Told(path=path, kind="perf-annotate", unit=SAMPLES, listings=tuple(listings))
+    return Profile(path=path, kind="perf-annotate", unit=SAMPLES, listings=tuple(listings))

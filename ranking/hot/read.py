@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.ranking.hot import coverage, listed, perf
-from incc.ranking.hot.records import HotError, Told
+from incc.ranking.hot.records import HotError, Profile
 from incc.report.documents import malformed, reason
 from incc.support.files import read_all
 
@@ -35,7 +35,7 @@ LARGEST = 1 << 31
 """The largest size of a file, also when it is unpacked, in bytes."""
 
 
-def read_hot(path: str, kind: str = "") -> Told:
+def read_hot(path: str, kind: str = "") -> Profile:
     """Return the contents of a profile.
 
     Args:
@@ -55,11 +55,11 @@ def read_hot(path: str, kind: str = "") -> Told:
     return _TEXT_READERS[kind](path, data.decode("utf-8", "replace"))
 
 
-_JSON_READERS: dict[str, Callable[[str, list[Any]], Told]] = {
+_JSON_READERS: dict[str, Callable[[str, list[Any]], Profile]] = {
     "gcov-json": coverage.gcov_json,
     "llvm-cov": coverage.llvm_cov,
 }
-_TEXT_READERS: dict[str, Callable[[str, str], Told]] = {
+_TEXT_READERS: dict[str, Callable[[str, str], Profile]] = {
     "gcov": coverage.gcov,
     "llvm-cov-show": coverage.llvm_cov_show,
     "llvm-profdata": coverage.llvm_profdata,
@@ -73,7 +73,7 @@ _OF_GCOV = ((".gcov.json.gz", ".gcov.json"), (".gcov",))
 """The endings of gcov's files, the most detailed kind first; the other kind may repeat its counts."""
 
 
-def _of_folder(folder: str) -> Told:
+def _of_folder(folder: str) -> Profile:
     files = sorted(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names)
     for endings in _OF_GCOV:
         chosen = [path for path in files if path.endswith(endings) and os.path.isfile(path)]

@@ -60,7 +60,7 @@ class FunctionListing(msgspec.Struct, frozen=True):
     """The mnemonic of each instruction, its amount of samples, and its source line (0 if unknown)."""
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of one profile."""
 
     path: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from incc.ranking.hot.records import SAMPLES, Sample, Told
+from incc.ranking.hot.records import SAMPLES, Profile, Sample
 from incc.report.runs import LoopRun, RunReport
 
 
-def told_of_run(path: str, report: RunReport) -> Told:
+def profile_of_run(path: str, report: RunReport) -> Profile:
     """Return a report on a run as a profile, with the time in other code if that is known."""
     samples = [
         Sample(
@@ -21,7 +21,7 @@ def told_of_run(path: str, report: RunReport) -> Told:
         if loop.cycles is not None
     ]
     whole = 0.0 if report.unfinished else report.seconds * report.clock_ghz * 1e9
-    return Told(
+    return Profile(
         path=path,
         kind="incc-run",
         unit=SAMPLES,

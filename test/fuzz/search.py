@@ -21,7 +21,7 @@ from test.fuzz.runs import Run
 SHRINKING_SECONDS = 60
 
 
-class Found(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True):
     """A run with a fault."""
 
     kind: str
@@ -39,7 +39,7 @@ class Batch(msgspec.Struct, frozen=True):
     kind: str
     seed: int
     runs: int
-    found: Found | None
+    found: Finding | None
 
 
 class FaultError(Exception):
@@ -51,7 +51,7 @@ def search(kind: str, seed: int, examples: int, seconds: float) -> Batch:
     load_commands()
     random.seed(seed)
     end, runs = time.monotonic() + seconds, 0
-    best: Found | None = None
+    best: Finding | None = None
 
     # zlib's sum, because that of `hash` differs from process to process.
     @hypothesis.seed(zlib.crc32(f"{kind} {seed}".encode()))
@@ -75,7 +75,7 @@ def search(kind: str, seed: int, examples: int, seconds: float) -> Batch:
         if best is None:
             end = time.monotonic() + SHRINKING_SECONDS
         if best is None or run.size() <= best.run.size():
-            best = Found(kind, run, fault)
+            best = Finding(kind, run, fault)
         raise FaultError
 
     with tempfile.TemporaryDirectory(prefix="incc-fuzz-") as folder, contextlib.suppress(FaultError):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from incc import core
-from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
+from incc.frontends.asm.preceding import code_before
 from incc.frontends.asm.regions import innermost_loops, whole_file
 from incc.frontends.kernel import KernelCode
 from incc.frontends.x86.kernels import decode_regions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
+from incc.frontends.asm.preceding import code_before
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Affine, KernelCode, with_vectors

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incc.frontends.aarch64.disassemble import instruction, may_transfer, text_of, transfer
-from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
+from incc.frontends.asm.preceding import code_before
 from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA
+from incc.driver.cli.values import OptionValues
 from incc.driver.commands import mca
 from incc.driver.deliver import (
     DeliveryRequest,
@@ -38,7 +38,7 @@ LOOP = "f:\n.L1:\n\tmulsd %xmm1, %xmm0\n\tdecq %rcx\n\tjne .L1\n\tret\n"
 
 
 def report(*options: str, text: str = LOOP, **unit: Any) -> t.AnalysisReport:
-    given = Given(MCA)
+    given = OptionValues(MCA)
     for option in ("-mcpu=skylake", "-auto", *options):
         name, equals, value = option.partition("=")
         given.take(name, value if equals else None)
@@ -175,7 +175,7 @@ def test_width_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     [({}, "dir/x.s"), ({"source": "dir/x.c", "compiler": "gcc"}, "dir/x.c")],
 )
 def test_what_was_asked_for_and_is_not_there(unit: dict[str, str], where: str) -> None:
-    given = Given(MCA)
+    given = OptionValues(MCA)
     for value in ("99", "other.h:3"):
         given.take("-detail", value)
     for value in ("latency PADDB = 2", "rob = 512"):
@@ -191,7 +191,7 @@ def test_what_was_asked_for_and_is_not_there(unit: dict[str, str], where: str) -
 
 def test_several_units() -> None:
     """A line without a file is one of any of them."""
-    given = Given(MCA)
+    given = OptionValues(MCA)
     given.take("-detail", "99")
     found = analyze_units(
         [Unit(assembly=LOOP, assembly_file="x.s"), Unit(assembly=LOOP, assembly_file="y.s")],

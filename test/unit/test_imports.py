@@ -35,7 +35,7 @@ EXECUTES = re.compile(r"\b(import|from) (marshal|pickle|shelve|dill|runpy)\b|(?<
 
 WITHIN_A_PROCESS = {
     "comparison/side.py",  # kernels of a report in this process's memory
-    "core/known.py",  # writes keys of a dictionary
+    "core/cached.py",  # writes keys of a dictionary
     "support/workers.py",  # what forked workers send through a pipe of their own
 }
 

@@ -14,7 +14,7 @@ import pytest
 
 import incc
 from incc.core import cold_run
-from incc.core.known import Known
+from incc.core.cached import CachedCore
 from incc.driver.commands.mca import main as mca
 from incc.driver.commands.scan import main as scan
 from incc.driver.sides.analyse import CODE
@@ -221,7 +221,7 @@ def test_a_kernel_that_takes_too_long_has_bounds_only(
     whole = incc.analyze(tmp_path / "a.s", mcpu="skylake")
     times = iter(range(0, 10_000, 10))
     monkeypatch.setattr(patience.time, "thread_time", lambda: next(times))
-    monkeypatch.setattr("incc.core.known.of_thread", Known)  # results that are known take no time
+    monkeypatch.setattr("incc.core.cached.of_thread", CachedCore)  # results that are known take no time
     assert scan(["-mcpu=skylake", "-j1", "--max-seconds=1", "--format=cycles", str(tmp_path / "a.s")]) == 1
     output = capfd.readouterr()
     assert output.out.splitlines() == [f"{tmp_path}/a.s:.L1 4", f"{tmp_path}/a.s:.L2 90"]

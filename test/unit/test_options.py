@@ -19,12 +19,12 @@ from incc.driver import UsageError
 from incc.driver.cli import own_options
 from incc.driver.cli.command import Command, help_text, names, written
 from incc.driver.cli.completion import script
-from incc.driver.cli.given import READERS, Given
 from incc.driver.cli.kinds import BOTH, KINDS, MANY, MCA, WRAPPER, Option
 from incc.driver.cli.manual import page
 from incc.driver.cli.options import OPTIONS, options_of
 from incc.driver.cli.parsers import Parser
 from incc.driver.cli.usage import COMMANDS
+from incc.driver.cli.values import READERS, OptionValues
 from incc.driver.commands import bench, build, db, diff, mca, model, report, scan
 from incc.driver.settings import Settings
 from incc.frontends.asm.call_path import Trips
@@ -81,7 +81,7 @@ def value_of(option: Option) -> tuple[str | None, object]:
     return VALUES[option.kind]
 
 
-def read(command: str, arguments: list[str]) -> Given:
+def read(command: str, arguments: list[str]) -> OptionValues:
     """What a command reads from its command line."""
     if command == MCA:
         return mca.McaOptions(arguments).given
@@ -205,14 +205,14 @@ def test_mistakes(argument: str, message: str, capsys: pytest.CaptureFixture[str
 def test_any_name_is_read_or_refused(name: str, value: str | None) -> None:
     for command in BOTH:
         with contextlib.suppress(UsageError):
-            Given(command).take(name, value)
+            OptionValues(command).take(name, value)
 
 
 @given(st.sampled_from([option for option in OPTIONS if option.kind != "flag"]), st.text())
 def test_any_value_is_read_or_refused(option: Option, value: str) -> None:
     (command, *_) = option.commands
     with contextlib.suppress(UsageError):
-        Given(command).take(option.spelled(command), value)
+        OptionValues(command).take(option.spelled(command), value)
 
 
 # --- help ------------------------------------------------------------------------------------------------------------

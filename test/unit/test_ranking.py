@@ -30,7 +30,7 @@ from incc.frontends.asm.regions import innermost_loops
 from incc.frontends.isa import is_padding
 from incc.frontends.unit import Unit
 from incc.ranking.hot.read import read_hot
-from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, HotFunction, Line, Sample, Told
+from incc.ranking.hot.records import EXECUTIONS, SAMPLES, FunctionListing, HotFunction, Line, Profile, Sample
 from incc.ranking.read import ReadSettings, read_build
 from incc.ranking.types import Ranking
 from incc.ranking.weigh import weigh
@@ -99,10 +99,10 @@ def names(found: Any) -> list[str]:
     return [row["name"] for row in found["rows"]]
 
 
-def weights(kernels: list[Any], *told: Told) -> list[float]:
+def weights(kernels: list[Any], *told: Profile) -> list[float]:
     """The weights of kernels of one unit."""
     build = read_build([write("w.json", unit(*kernels))], ReadSettings(code=True))
-    return weigh(build.seen, told).amounts
+    return weigh(build.ranked, told).amounts
 
 
 # --- merging and order ------------------------------------------------------------------------------------------------
@@ -337,8 +337,8 @@ def test_gates(capsys: pytest.CaptureFixture[str]) -> None:
 # --- hotness ----------------------------------------------------------------------------------------------------------
 
 
-def lines(*counts: tuple[int, float], symbol: str = "", file: str = "x.c", folder: str = "/src") -> Told:
-    return Told(
+def lines(*counts: tuple[int, float], symbol: str = "", file: str = "x.c", folder: str = "/src") -> Profile:
+    return Profile(
         path="hot",
         kind="gcov",
         unit=EXECUTIONS,
@@ -379,7 +379,7 @@ def test_codes_of_a_loop_share_what_is_counted_of_it() -> None:
 
 def test_instances_of_a_template_have_counts_of_their_own() -> None:
     kernels = [kernel(symbol, source_function="sum") for symbol in ("_Z3sumIdEv", "_Z3sumIiEv")]
-    both = Told(
+    both = Profile(
         path="hot",
         kind="llvm-cov",
         unit=EXECUTIONS,
@@ -396,9 +396,10 @@ def test_each_core_has_all_that_is_counted() -> None:
     model = replace(make_unit([]).model, name="znver4")
     write("w.json", unit(kernel()), unit(kernel(cycles=2.0), model=model))
     build = read_build(["w.json"], ReadSettings(code=True))
-    assert weigh(build.seen, [lines((3, 100))]).amounts == [400, 200]
+    assert weigh(build.ranked, [lines((3, 100))]).amounts == [400, 200]
     found = weigh(
-        build.seen, [Told(path="hot", kind="perf-script", unit=SAMPLES, samples=(Sample(symbol="f", amount=100.0),))]
+        build.ranked,
+        [Profile(path="hot", kind="perf-script", unit=SAMPLES, samples=(Sample(symbol="f", amount=100.0),))],
     )
     assert found.amounts == [100, 100]
     assert (found.hotness.total, found.hotness.matched) == (200, 1)
@@ -425,8 +426,8 @@ def test_of_files_with_equal_ends_none_is_taken() -> None:
     assert weights(kernels, lines((3, 5), file="b/x.c", folder="")) == [0, 20]
 
 
-def samples(*found: Sample, elsewhere: float = 0.0) -> Told:
-    return Told(path="hot", kind="perf-script", unit=SAMPLES, samples=found, elsewhere=elsewhere)
+def samples(*found: Sample, elsewhere: float = 0.0) -> Profile:
+    return Profile(path="hot", kind="perf-script", unit=SAMPLES, samples=found, elsewhere=elsewhere)
 
 
 def test_samples_by_line_and_function() -> None:
@@ -465,7 +466,7 @@ def test_samples_at_addresses_are_those_of_the_loop_there() -> None:
     found = samples(at("f", 0x1C, 3), at("f", 0x20, 5), at("f", 0x30, 7), at("f.cold", 8, 2), at("f.cold", 0, 1),
                     elsewhere=2.0)  # fmt: skip
     build = read_build([write("w.json", unit(*loops))], ReadSettings(code=True))
-    result = weigh(build.seen, [found])
+    result = weigh(build.ranked, [found])
     assert result.amounts == [3, 7, 0, 2]
     assert result.ways == [{"address": None}, {"address": None}, {}, {"address": None}]
     assert (result.hotness.matched, result.hotness.notes) == (0.6, [])
@@ -475,11 +476,11 @@ def test_samples_of_functions_of_one_name_go_where_instructions_are() -> None:
     one, other = unit(placed("f", 0x10, file="a.c"), source="a.c"), unit(placed("f", 0x12, file="b.c"), source="b.c")
     build = read_build([write("w.json", one, other)], ReadSettings(code=True))
     # The offset 0x1e is within an instruction of the first function, and begins one of the second.
-    assert weigh(build.seen, [samples(at("f", 0x1E, 2), at("f", 0x10, 5))]).amounts == [0, 2]
+    assert weigh(build.ranked, [samples(at("f", 0x1E, 2), at("f", 0x10, 5))]).amounts == [0, 2]
     both = samples(at("f", 0x1E, 2), at("f", 0x14, 6, start=0x2000))
-    assert weigh(build.seen, [both]).amounts == [6, 2]
+    assert weigh(build.ranked, [both]).amounts == [6, 2]
     # Nothing tells them apart: each has half.
-    result = weigh(build.seen, [samples(at("f", 0x40, 8))])
+    result = weigh(build.ranked, [samples(at("f", 0x40, 8))])
     assert (result.amounts, len(result.hotness.notes)) == ([0, 0], 2)
     assert "2 functions are called f" in " ".join(result.hotness.notes)
 
@@ -487,14 +488,14 @@ def test_samples_of_functions_of_one_name_go_where_instructions_are() -> None:
 def test_samples_of_equal_code_are_divided() -> None:
     units = [unit(placed("f", 0x10), output=f"{name}.o") for name in "ab"]
     build = read_build([write("w.json", *units)], ReadSettings(code=True))
-    result = weigh(build.seen, [samples(at("f", 0x10, 8))])
+    result = weigh(build.ranked, [samples(at("f", 0x10, 8))])
     assert (result.amounts, result.hotness.notes) == ([4, 4], [])
 
 
 def test_samples_that_cannot_be_located_are_nobodys() -> None:
     """The report of a text whose function has no symbol has no places of instructions."""
     result = weigh(
-        read_build([write("w.json", unit(kernel("f")))], ReadSettings(code=True)).seen, [samples(at("f", 4, 8))]
+        read_build([write("w.json", unit(kernel("f")))], ReadSettings(code=True)).ranked, [samples(at("f", 4, 8))]
     )
     assert result.amounts == [0]
     assert "100% of the samples are in functions whose reports lack the places" in " ".join(result.hotness.notes)
@@ -536,7 +537,7 @@ def test_each_instruction_of_a_program_is_given_to_its_loop(options: list[str]) 
     for name in bodies:
         compiled = Unit(assembly=Path(f"{name}.s").read_text(), assembly_file=f"{name}.s", source=f"{name}.c")
         reports += analyze_units([compiled], Settings(scope=Scope(regions="loops"))).units
-    seen = read_build([write("w.json", *reports)], ReadSettings(code=True)).seen
+    ranked = read_build([write("w.json", *reports)], ReadSettings(code=True)).ranked
     shown = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", "program"], check=True, capture_output=True, text=True
     )
@@ -549,7 +550,7 @@ def test_each_instruction_of_a_program_is_given_to_its_loop(options: list[str]) 
             place = f"{address + 0x55550000:x} {symbol}+{address - first:#x} (/bin/prog)"
             rows.append(f"prog  1234/1234 [003] 12.345: 1 cycles:u: {place}")
     Path("hot").write_text("\n".join(rows) + "\n")
-    amounts = weigh(seen, [read_hot("hot")]).amounts
+    amounts = weigh(ranked, [read_hot("hot")]).amounts
     regions = [region for name in bodies for region in innermost_loops(parse(Path(f"{name}.s").read_text()))[0]]
     expected = [len(region.body_lines) for region in regions]
     assert amounts == expected
@@ -560,10 +561,10 @@ def test_each_instruction_of_a_program_is_given_to_its_loop(options: list[str]) 
 def test_samples_at_the_code_that_a_disassembly_shows() -> None:
     rows = [("push", 1.0, 0), ("vaddsd", 5.0, 0), ("inc", 6.0, 0), ("nopl", 9.0, 0), ("cmp", 7.0, 0), ("jne", 8.0, 0)]
     rows += [("ret", 2.0, 0)]
-    told = Told(path="hot", kind="perf-annotate", unit=SAMPLES, listings=(FunctionListing("f", tuple(rows)),))
+    told = Profile(path="hot", kind="perf-annotate", unit=SAMPLES, listings=(FunctionListing("f", tuple(rows)),))
     assert weights([kernel("f"), kernel("g", 9)], told) == [26, 0]
     # Of another build of it lines tell.
-    others = Told(
+    others = Profile(
         path="hot",
         kind="perf-annotate",
         unit=SAMPLES,
@@ -573,14 +574,14 @@ def test_samples_at_the_code_that_a_disassembly_shows() -> None:
 
 
 def test_counts_of_functions() -> None:
-    told = Told(
+    told = Profile(
         path="hot",
         kind="llvm-profdata",
         unit=EXECUTIONS,
         functions=(HotFunction("f", 100.0, True), HotFunction("h", 50.0, True)),
     )
     build = read_build([write("w.json", unit(kernel("f"), kernel("g", 9)))], ReadSettings(code=True))
-    found = weigh(build.seen, [told])
+    found = weigh(build.ranked, [told])
     assert (found.amounts, found.hotness.matched) == ([400, 0], round(100 / 150, 6))
 
 

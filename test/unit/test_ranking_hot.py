@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.ranking.hot.read import KINDS, read_hot
-from incc.ranking.hot.records import HotError, Line, Told, amount
-from incc.ranking.hot.runs import told_of_run
+from incc.ranking.hot.records import HotError, Line, Profile, amount
+from incc.ranking.hot.runs import profile_of_run
 from incc.report.runs import LoopRun, RunReport
 from properties import examples
 
 DATA = Path(__file__).parent / "data" / "hot"
 
 
-def told_of(name: str, kind: str = "") -> Told:
+def told_of(name: str, kind: str = "") -> Profile:
     return read_hot(str(DATA / name), kind)
 
 
@@ -312,7 +312,7 @@ def test_a_loop_of_a_run_does_not_count_the_loops_that_it_calls() -> None:
         command=("./a",), status=0, processes=1, unfinished=0, seconds=1.0, clock_ghz=1.0, unsampled_cost=0.0,
         sampled_cost=0.0, loops=loops, without_probes=(), notes=(),
     )  # fmt: skip
-    told = told_of_run("run.json", report)
+    told = profile_of_run("run.json", report)
     found = {sample.symbol: sample.amount for sample in told.samples}
     # `twice` calls `work` for a part of its time only, which is unknown: its own instructions are predicted.
     assert found == {"main": 4000.0, "twice": 70.0, "work": 16000.0}

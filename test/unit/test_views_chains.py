@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA
+from incc.driver.cli.values import OptionValues
 from incc.driver.commands.mca import McaOptions
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
@@ -193,7 +193,7 @@ def test_a_change_may_follow_its_option(words: list[str], tables: bool, changes:
 
 
 def views(*options: tuple[str, str | None]) -> list[str]:
-    given = Given(MCA)
+    given = OptionValues(MCA)
     for name, value in options:
         given.take(f"-{name}", value)
     return given.views()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import force_setattr, replace
 
-from incc.driver.cli.given import Given
 from incc.driver.cli.kinds import MCA, WRAPPER
+from incc.driver.cli.values import OptionValues
 from incc.driver.pipeline import analyze_units
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -37,7 +37,7 @@ NAME:
 
 
 def report(*names: str) -> t.AnalysisReport:
-    given = Given(MCA)
+    given = OptionValues(MCA)
     for option in ("-mcpu=skylake", "-auto"):
         name, _, value = option.partition("=")
         given.take(name, value or None)
@@ -230,15 +230,15 @@ def test_what_is_no_choice(text: str) -> None:
 
 
 def test_the_commands_ask_for_it() -> None:
-    wrapper = Given(WRAPPER).request("text", "")
+    wrapper = OptionValues(WRAPPER).request("text", "")
     assert (wrapper.overview, wrapper.brief, wrapper.prefix) == (1, True, "--analyze-")
     assert "waits" not in wrapper.views
     assert "compact" in wrapper.views
     for option, value in (("views", "all"), ("kernel", "dot"), ("all-views", None), ("summary-view", "false")):
-        given = Given(WRAPPER)
+        given = OptionValues(WRAPPER)
         given.take(f"--analyze-{option}", value)
         assert given.request("text", "").brief is False
-    mca = Given(MCA).request("text", "")
+    mca = OptionValues(MCA).request("text", "")
     assert (mca.overview, mca.brief, mca.prefix) == (2, True, "--")
 
 
@@ -252,7 +252,7 @@ def test_the_commands_ask_for_it() -> None:
     ],
 )
 def test_views_by_name(value: str, views: set[str], waits: bool, timeline: int) -> None:
-    given = Given(WRAPPER)
+    given = OptionValues(WRAPPER)
     given.take("--analyze-views", value)
     assert set(given.views()) == views
     assert given.settings().kernel.waits == waits

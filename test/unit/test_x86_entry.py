@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from bind_kernels import loop
-from incc.frontends.asm.before import code_before
 from incc.frontends.asm.parse import parse
+from incc.frontends.asm.preceding import code_before
 from incc.frontends.asm.regions import innermost_loops, marked_regions
 from incc.frontends.x86.kernels import decode_regions
 from properties import examples

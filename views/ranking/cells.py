@@ -221,7 +221,7 @@ def gain(saving: r.Saving) -> str:
     return "?" if saving.by == "unknown" else f"{1 / (1 - saving.share):.1f}×" if saving.share else ""
 
 
-def command(member: r.Whence) -> str:
+def command(member: r.KernelOrigin) -> str:
     """Return the command that prints the report on a kernel."""
     # In a file with several reports, each has its line after the name.
     file = re.sub(r":[0-9]+$", "", member.report)

@@ -12,14 +12,14 @@ from incc.frontends.asm.loops import InstructionPlaces
 from incc.frontends.asm.parse import Assembly
 from incc.frontends.asm.regions import marker_statements
 from incc.frontends.isa import isa
-from incc.frontends.kernel import Before, Region
+from incc.frontends.kernel import PrecedingBlocks, Region
 
 # The limits of the search for definitions of pointers. Further away they are seldom related.
 _MOST_BLOCKS = 24
 _MOST_INSTRUCTIONS = 200
 
 
-def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[Before | None]:
+def code_before(assembly: Assembly, regions: Sequence[Region]) -> list[PrecedingBlocks | None]:
     """Return the code before each region of an assembly text, as `before_loops` does."""
     keeps_pointers = isa(assembly.isa).keeps_pointers
     statements = assembly.statements
@@ -39,7 +39,7 @@ def before_loops(
     keeps_pointers: Callable[[int], object],
     address: Callable[[int], str] | None = None,
     foreign: Callable[[], Callable[[int], bool]] = lambda: lambda n: False,
-) -> list[Before | None]:
+) -> list[PrecedingBlocks | None]:
     """Return the code before each region, None for a region that is no loop.
 
     Args:
@@ -52,7 +52,7 @@ def before_loops(
         foreign: returns a function that is true for instructions which do not run, such as padding, and for those of
             markers; called only if a loop needs it.
     """
-    result: list[Before | None] = [None] * len(regions)
+    result: list[PrecedingBlocks | None] = [None] * len(regions)
     wanted: dict[int, list[int]] = {}  # several paths through a loop have the same start
     for number, region in enumerate(regions):
         if not region.is_loop or not region.lines or region.kind == "file":
@@ -140,7 +140,7 @@ def _before(
     first: int,
     position: int,
     entering: Sequence[int],
-) -> Before:
+) -> PrecedingBlocks:
     blocks: list[int] = []
     code: list[tuple[int, ...]] = []
     instructions = 0
@@ -160,7 +160,7 @@ def _before(
         code.append(graph.blocks[b].instructions)
         instructions += len(code[-1])
         waiting += [p for p in predecessors[b] if p >= 0]
-    return Before(
+    return PrecedingBlocks(
         tuple([lines(members) for members in code]),
         tuple([tuple([number.get(p, -1) for p in predecessors[b]]) or (-1,) for b in blocks]),
         tuple([number.get(p, -1) for p in entering]),

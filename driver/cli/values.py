@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incc.driver.deliver import DeliveryRequest
 
 
-class Given:
+class OptionValues:
     """The values of a command's options by name, and the names of the options on its command line."""
 
     __slots__ = ("_values", "command", "names")
@@ -129,7 +129,7 @@ def _views(option: str, value: str) -> tuple[str, ...]:
 # --- settings of the analysis ----------------------------------------------------------------------------------------
 
 
-def _timeline(given: Given) -> int:
+def _timeline(given: OptionValues) -> int:
     if given.command == MCA:
         wanted = "timeline" in given.views() or given["timeline-uops"] or given["html"]
         return (given["timeline-max-iterations"] or PAGE_ITERATIONS) if wanted else 0
@@ -141,7 +141,7 @@ def _timeline(given: Given) -> int:
     return REPORTED.timeline_iterations
 
 
-def _changes(given: Given) -> tuple[CoreChange, ...]:
+def _changes(given: OptionValues) -> tuple[CoreChange, ...]:
     named = {"perfect-front-end": "front-end", "unlimited-ports": "unlimited-ports"}
     chosen = [change for option, change in named.items() if given[option]]
     left_out = given["no-dependencies"]
@@ -158,7 +158,7 @@ _STATS = ("dispatch-stats", "scheduler-stats", "retire-stats", "register-file-st
 _LLVM_VIEWS = (*_STATS, "bottleneck-analysis", "instruction-tables", "show-encoding", "show-barriers")
 
 
-def llvm_views(given: Given) -> set[str]:
+def llvm_views(given: OptionValues) -> set[str]:
     """Return the names of the requested views that only llvm-mca has."""
     requested = {name for name in _LLVM_VIEWS if given[name] not in (False, "none")}
     general = _STATS if given["all-stats"] else ()
@@ -168,7 +168,7 @@ def llvm_views(given: Given) -> set[str]:
     return requested.union(name for name in general if name not in given.names)
 
 
-READERS: dict[str, Callable[[Given], Any]] = {
+READERS: dict[str, Callable[[OptionValues], Any]] = {
     "scope.regions": lambda given: "loops" if given["auto"] else "marked",
     "kernel.flag_dependencies": lambda given: not given["no-flag-dependencies"],
     "report.iterations": lambda given: given["iterations"] or 100,

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from test_cold import CORES, LINES, kernel
 
 from incc import core
-from incc.core import known as known_results
+from incc.core import cached
 from incc.core.analysis import KernelResult, KernelSettings, analyze_kernel
-from incc.core.known import Known
+from incc.core.cached import CachedCore
 from incc.core.whatif import copy
 from incc.models.binding.bind import bind
 from incc.models.binding.bound import BoundKernel, Pipeline
@@ -43,7 +43,7 @@ def test_kernels_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPat
 
     for name in ("simulate", "bounds_and_simulation", "cold_run", "analyze"):
         monkeypatch.setattr(core, name, counting(getattr(core, name)))
-    model, known = load("skylake"), Known()
+    model, known = load("skylake"), CachedCore()
     first = analyze_kernel(kernel(LOOP.format(1, 2, 3)), model, EVERYTHING, known)
     assert runs
     runs.clear()
@@ -63,7 +63,7 @@ def test_kernels_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPat
 )
 @examples(10)
 def test_results_are_those_of_kernels_alone(texts: list[str], cores: list[str]) -> None:
-    known = Known()
+    known = CachedCore()
     settings = replace(EVERYTHING, alignment=-1)
     for text in [*texts, *reversed(texts)]:
         for cpu in cores:
@@ -74,7 +74,7 @@ def test_results_are_those_of_kernels_alone(texts: list[str], cores: list[str]) 
 @pytest.mark.parametrize("cpu", ["skylake", "znver4"])
 def test_whatever_the_core_sees_tells_kernels_apart(cpu: str) -> None:
     bound, _ = bind(kernel("\n".join(LINES)), load(cpu))
-    contents = known_results._contents
+    contents = cached._contents
     assert bound.pipeline is not None
     for owner in (BoundKernel, Pipeline):
         for name in owner.__slots__:
@@ -90,7 +90,7 @@ def test_whatever_the_core_sees_tells_kernels_apart(cpu: str) -> None:
 
 
 def test_what_is_no_kernel_is_told_as_ever() -> None:
-    known = Known()
+    known = CachedCore()
     with pytest.raises(ValueError, match="not set"):
         known.bounds(BoundKernel())
     bound, _ = bind(kernel("nop"), load("skylake"))
@@ -103,8 +103,8 @@ def test_what_is_no_kernel_is_told_as_ever() -> None:
 
 
 def test_no_more_is_kept_than_a_number_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_results, "MOST", 3)
-    known = Known()
+    monkeypatch.setattr(cached, "MOST", 3)
+    known = CachedCore()
     for width in range(1, 9):
         bound, _ = bind(kernel("nop"), load("skylake"))
         bound.issue_width = width

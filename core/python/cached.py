@@ -31,7 +31,7 @@ _of_kernel = attrgetter(*[name for name in BoundKernel.__slots__ if name not in 
 _of_pipeline = attrgetter(*Pipeline.__slots__)
 
 
-class Known:
+class CachedCore:
     """The functions of `core` with the same names, with their results cached.
 
     It serves the analyses of one thread, which must not change a kernel after its first use.
@@ -115,11 +115,11 @@ class Known:
 _local = threading.local()
 
 
-def of_thread() -> Known:
+def of_thread() -> CachedCore:
     """Return the results that all analyses of this thread share."""
-    known: Known | None = getattr(_local, "known", None)
+    known: CachedCore | None = getattr(_local, "known", None)
     if known is None:
-        known = _local.known = Known()
+        known = _local.known = CachedCore()
     return known
 
 
