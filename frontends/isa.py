@@ -99,6 +99,8 @@ class ObjectSigns(msgspec.Struct, frozen=True, kw_only=True):
     """ELF files say with symbols named `$x` and `$d` where code and data begin inside of a section."""
     unread: dict[str, str] = {}
     """lief's names for related machines that cannot be read, with messages."""
+    filler: bytes = b""
+    """The byte that linkers fill the space between functions with; empty if code often has it too."""
 
 
 class TextForm(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from incc.frontends.container import Container, Section, debug_address
 from incc.frontends.elf import ALLOCATED, EXECUTABLE, MAGIC, OBJECT, ElfError, read_elf
+from incc.frontends.isa import isa
 from incc.frontends.objects.read import ObjectError, mapped, read
 from incc.frontends.objects.spans import Addresses
 
@@ -25,6 +27,9 @@ LARGE = 1 << 20
 
 _LONGEST = 4 * PART
 """Bytes without the start of a function up to which code is not cut."""
+
+_ALIGNMENT = 16
+"""The bytes to which compilers align functions."""
 
 
 def code_parts(source: str | bytes) -> list[Addresses]:
@@ -114,12 +119,14 @@ def with_cuts(container: Container) -> Container:
     """Return a container with the functions that have no symbols, from the tables for unwinding.
 
     Without them, such a function is taken for the end of the one before it: where others jump into it, its loops seem
-    to have several entries.
+    to have several entries. Long stretches without functions are divided where linkers put filler between functions,
+    and where there is none, anywhere.
     """
     table = next((section for section in container.sections if section.name == ".eh_frame_hdr"), None)
     frames = [] if table is None else _frames(table)
+    filler = isa(container.isa).machine.filler
     sections = [
-        replace(section, cuts=tuple(_cuts(section, [section.address + at for at in section.cuts] or frames)))
+        replace(section, cuts=_cuts(section, [section.address + at for at in section.cuts] or frames, filler))
         if section.executable
         else section
         for section in container.sections
@@ -127,18 +134,32 @@ def with_cuts(container: Container) -> Container:
     return replace(container, sections=tuple(sections))
 
 
-def _cuts(section: Section, frames: list[int]) -> Iterator[int]:
-    """Yield the offsets of functions without symbols, and those at which stretches without functions are cut."""
-    borders = [0, *(at for at, _ in section.functions), len(section.data)]
-    for start, end in pairwise(borders):
-        low, high = bisect_right(frames, section.address + start), bisect_left(frames, section.address + end)
-        functions = [address - section.address for address in frames[low:high]]
-        before = start
-        for at in (*functions, end):
-            if at - before > _LONGEST:
-                yield from range(before + PART, at, PART)
-            before = at
-        yield from functions
+def _cuts(section: Section, frames: list[int], filler: bytes) -> tuple[int, ...]:
+    """Return the offsets of functions without symbols, and those at which stretches without functions are cut."""
+    first, last = section.address, section.address + len(section.data)
+    symbols = {0, *(at for at, _ in section.functions)}
+    cuts = {at - first for at in frames[bisect_right(frames, first) : bisect_left(frames, last)]} - symbols
+    for start, end in _long_stretches(symbols | cuts, len(section.data)):
+        cuts.update(_behind_filler(section, start, end, filler))
+    for start, end in _long_stretches(symbols | cuts, len(section.data)):
+        cuts.update(range(start + PART, end, PART))
+    return tuple(sorted(cuts))
+
+
+def _long_stretches(starts: set[int], size: int) -> Iterator[tuple[int, int]]:
+    """Yield the begin and end of the stretches between functions that are too long for one."""
+    for start, end in pairwise([*sorted(starts), size]):
+        if end - start > _LONGEST:
+            yield start, end
+
+
+def _behind_filler(section: Section, start: int, end: int, filler: bytes) -> Iterator[int]:
+    """Yield the aligned offsets between two others that follow a filler byte."""
+    if filler:
+        last_of_gap = re.compile(re.escape(filler) + b"(?!" + re.escape(filler) + b")")
+        for gap in last_of_gap.finditer(section.data, start, end - 1):
+            if (section.address + gap.end()) % _ALIGNMENT == 0:
+                yield gap.end()
 
 
 _HEADER = Struct("<BBBBiI")

@@ -145,6 +145,7 @@ class _X86(Isa):
         unread=dict.fromkeys(
             ("I386", "X86"), "code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)"
         ),
+        filler=b"\xcc",  # int3: LLVM's and Microsoft's linkers
     )
     branch_words = frozenset(BRANCHES) | PREFIXES
     stack_registers = frozenset(("rsp", "rbp"))

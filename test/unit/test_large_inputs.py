@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -83,6 +84,26 @@ def test_a_library_without_symbols_has_the_same_loops(
     assert any(name.startswith("sub_") for name in functions[0])
     found = [kernel for part in parts.code_parts(str(stripped)) for kernel in kernels(stripped, part)]
     assert found == kernels(stripped)
+
+
+@pytest.mark.skipif(shutil.which("ld.lld-19") is None, reason="needs lld, which fills gaps with int3")
+def test_a_library_without_symbols_and_unwinding_has_the_same_loops(
+    library: pathlib.Path, tmp_path: pathlib.Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Functions are told apart by the filler between them, also beside others that are in a table for unwinding."""
+    monkeypatch.setattr(parts, "_LONGEST", 1000)
+    compiled = ["gcc", "-O2", "-fPIC", "-ffunction-sections", "-fcf-protection=none", "-c"]
+    for options, name in ([], "unwound.o"), (["-fno-asynchronous-unwind-tables"], "bare.o"):
+        text = (library.parent / "a.c").read_text()
+        source = tmp_path / f"{name}.c"
+        source.write_text(text if name == "bare.o" else re.sub(r"\b(sum|f|g)(\d+)\(", r"\1_\2(", text))
+        subprocess.run([*compiled, *options, "-o", name, source], cwd=tmp_path, check=True)
+    subprocess.run(["ld.lld-19", "-shared", "-o", "a.so", "unwound.o", "bare.o"], cwd=tmp_path, check=True)
+    subprocess.run(["strip", "-o", "stripped.so", "a.so"], cwd=tmp_path, check=True)
+    whole, stripped = located_kernels(str(tmp_path / "a.so")), tmp_path / "stripped.so"
+    of_parts = [kernel for part in parts.code_parts(str(stripped)) for kernel in kernels(stripped, part)]
+    assert [instructions for _, instructions, _, _ in of_parts] == [k.instructions for k in whole.kernels]
+    assert of_parts == kernels(stripped)
 
 
 def test_parts_of_a_library_have_the_kernels_of_the_whole(library: pathlib.Path, small_parts: None) -> None:
