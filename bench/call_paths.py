@@ -36,7 +36,7 @@ from incc.core.analysis import KernelSettings
 from incc.driver.calls import source_loops
 from incc.driver.pipeline import analyze_unit
 from incc.driver.settings import CoreSettings, Settings
-from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, Trips
+from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, WantedTrips
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, parse
@@ -81,7 +81,7 @@ class Called(msgspec.Struct, frozen=True, kw_only=True):
     """A real call of a function."""
 
     function: str
-    trips: list[Trips]
+    trips: list[WantedTrips]
     """The iterations of inner and outer loops, in one of these ways."""
     counts: list[int]
     """By block."""
@@ -167,7 +167,7 @@ def with_lengths(compiler: str, code: Code, source: Path, lengths: list[int], fu
         name = list(wanted)[index]
         # A loop that is unrolled in the source has elements other than its iterations.
         ways = dict.fromkeys([eval(iterations[name], {"n": n}), n])
-        yield Called(function=name, trips=[Trips(inner=inner, outer=3) for inner in ways], counts=counts)
+        yield Called(function=name, trips=[WantedTrips(inner=inner, outer=3) for inner in ways], counts=counts)
 
 
 def once(compiler: str, code: Code, name: str, function: dict[str, str]) -> Iterable[Called]:
@@ -185,7 +185,7 @@ def once(compiler: str, code: Code, name: str, function: dict[str, str]) -> Iter
         output = subprocess.run([Path(folder) / "run"], check=True, capture_output=True, text=True).stdout
     factors = [int(factor) for factor in re.findall(r"\d+", trips)] if re.fullmatch(r"[\d */]+", trips) else []
     factors = [*factors, 1][:2] if factors else [100, 1]
-    ways = [Trips(inner=factors[0], outer=factors[1]), Trips(inner=factors[1], outer=factors[0])]
+    ways = [WantedTrips(inner=factors[0], outer=factors[1]), WantedTrips(inner=factors[1], outer=factors[0])]
     yield Called(function=name, trips=ways, counts=[int(count) for count in output.split()])
 
 

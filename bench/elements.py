@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incc.core.analysis import KernelSettings
-from incc.core.roles import Part
+from incc.core.roles import LoopPart
 from incc.driver.pipeline import analyze_unit
 from incc.driver.settings import CoreSettings, Settings
 from incc.frontends.clang_plugin.find import clang_major, plugin_for
@@ -242,7 +242,7 @@ def compare(compiler: str, options: str, lines: str, functions: str, plugin: str
         except AnalysisError as error:
             sys.exit(str(error))
         kernels = [result.kernel for result in unit.results]
-        answers: list[Part] = unit_parts(unit)
+        answers: list[LoopPart] = unit_parts(unit)
         known = measured(compiler, folder, assembly, kernels, calls(SOURCE.read_text()))
     counted: Counter[str] = Counter()
     for kernel, part, true in zip(kernels, answers, known, strict=True):

@@ -44,7 +44,7 @@ from incc.driver.commands.scan.inputs import HexBlock, read_inputs
 from incc.driver.commands.scan.options import COMMAND
 from incc.driver.commands.scan.pieces import pieces
 from incc.driver.commands.scan.request import requested_scan, responding
-from incc.driver.commands.scan.table import DatasetRows, Table
+from incc.driver.commands.scan.table import DatasetRows, RowSelection
 from incc.fleet import messages as m
 from incc.fleet.cluster import ClusterEngine
 from incc.fleet.cluster_worker import WorkerProgram, serve
@@ -240,7 +240,7 @@ def written(engine: Engine, made: Iterator[Piece], folder: str) -> int:
     about = About(incc_version=__version__, cores=[(scan.cores[0].core.mcpu, "1")], settings={}, inputs=[])
     with contextlib.closing(DatasetWriter.create(folder, about)) as writer:
         rows = DatasetRows(writer)
-        table = Table(scan, rows.write)
+        table = RowSelection(scan, rows.write)
         flow = ScanFlow(engine, writer.store, made)
         for number, done in flow.results(lambda: None):
             for read, results in done:

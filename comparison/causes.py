@@ -208,8 +208,8 @@ def amount_text(amount: float) -> str:
     return f"{amount:.3g}" if amount < 0.1 else f"{amount:.3f}".rstrip("0").rstrip(".")
 
 
-def _order(sight: ComparedKernel) -> tuple[float, str, str]:
-    return round(sight.expected(), 6), sight.kernel.content_hash, sight.kernel.kernel_id
+def _order(compared: ComparedKernel) -> tuple[float, str, str]:
+    return round(compared.expected(), 6), compared.kernel.content_hash, compared.kernel.kernel_id
 
 
 def _summed(causes: Iterable[DirectedCause], whole: float) -> list[DirectedCause]:
@@ -284,24 +284,24 @@ def _apart(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]:
     return causes
 
 
-def _placement(sight: ComparedKernel) -> float:
+def _placement(compared: ComparedKernel) -> float:
     """Return the cycles lost on average because the linker does not choose the best address."""
-    return sight.expected() - min(places(sight.kernel)) * sight.scale
+    return compared.expected() - min(places(compared.kernel)) * compared.scale
 
 
-def _crossings(sight: ComparedKernel) -> float:
+def _crossings(compared: ComparedKernel) -> float:
     """Return the cycles that the simulation would gain if no load crossed a cache line."""
-    gained = [w.gained for w in sight.kernel.what_ifs if w.change == "line-crossings" and not w.asked]
-    return max([0.0, *gained]) * sight.scale
+    gained = [w.gained for w in compared.kernel.what_ifs if w.change == "line-crossings" and not w.asked]
+    return max([0.0, *gained]) * compared.scale
 
 
-def _lost_to(sight: ComparedKernel) -> str:
+def _lost_to(compared: ComparedKernel) -> str:
     """Return the reason why the simulated cycles exceed the bounds, as a clause.
 
     If the bounds do not limit the kernel, it is what the report names as the limit; otherwise what left most of the
     empty issue slots.
     """
-    kernel = sight.kernel
+    kernel = compared.kernel
     if not kernel.bounds.prediction.limited_by and kernel.overview.limit:
         limits = kernel.overview.limit.split("; ")
         return f" because of {listed([_LIMITS.get(limit, limit) for limit in limits])}"
@@ -323,10 +323,10 @@ _EMPTY_SLOTS = {
 }
 
 
-def _lost(sight: ComparedKernel) -> dict[str, Any]:
+def _lost(compared: ComparedKernel) -> dict[str, Any]:
     """Return the shares of empty issue slots in a simulation, by reason."""
-    simulation = sight.kernel.simulated
-    above = sight.expected() - sight.largest_bound()
+    simulation = compared.kernel.simulated
+    above = compared.expected() - compared.largest_bound()
     lost = {name: share for name, share in asdict(simulation.lost_slots).items() if share} if simulation else {}
     return {"above_bounds": round(above, 6), "lost_slots": lost}
 
@@ -340,7 +340,7 @@ def _of_bound(low: ComparedKernel, high: ComparedKernel, shown: float) -> list[D
         # The contributions of instructions do not add up to the bounds, so only the bounds themselves are reported.
         kind, words = _BOUND_WORDS[name]
         more, fewer = f"a higher bound by {words}", f"a lower bound by {words}"
-        one, other = ({"bound": round(sight.bound(name), 6)} for sight in (low, high))
+        one, other = ({"bound": round(compared.bound(name), 6)} for compared in (low, high))
         return [DirectedCause(kind=kind, cycles=shown, more=more, fewer=fewer, of_fast=one, of_slow=other)]
     return [replace(each, cycles=(each.cycles or 0.0) * shown / growth) for each in causes]
 
@@ -454,14 +454,14 @@ def _cause(kind: Kind, heading: HeadingContributions, more: str, fewer: str) -> 
 # --- the longest chain ------------------------------------------------------------------------------------------------
 
 
-def _chain_steps(sight: ComparedKernel) -> Iterator[Contribution]:
+def _chain_steps(compared: ComparedKernel) -> Iterator[Contribution]:
     """Yield the steps of the longest chain: the cycles that each adds for as much work."""
-    chain = next(iter(sight.kernel.chains), None)
-    if chain is None or max((step.to for step in chain.steps), default=0) >= len(sight.instructions):
+    chain = next(iter(compared.kernel.chains), None)
+    if chain is None or max((step.to for step in chain.steps), default=0) >= len(compared.instructions):
         return  # in the latter case, the report contradicts itself
-    once = sight.scale / chain.iterations
+    once = compared.scale / chain.iterations
     for n, step in enumerate(chain.steps):
-        to = sight.instructions[step.to]
+        to = compared.instructions[step.to]
         after = chain.steps[(n + 1) % len(chain.steps)]
         if step.kind == "memory":
             heading = "memory", "reloads" if to.frame else "loads of values that the loop stored"
@@ -497,39 +497,39 @@ def _chain(low: ComparedKernel, high: ComparedKernel) -> list[DirectedCause]:
 
 def _as_much(low: ComparedKernel, high: ComparedKernel, label: str) -> bool:
     """Return True if both kernels do as much of a kind of work, on the chain or elsewhere."""
-    done = [sight.scale * sum(computes(i) == label for i in sight.instructions) for sight in (low, high)]
+    done = [compared.scale * sum(computes(i) == label for i in compared.instructions) for compared in (low, high)]
     return bool(done[0]) and abs(done[1] - done[0]) <= 0.01 * max(done)
 
 
 # --- ports, slots, dividers -------------------------------------------------------------------------------------------
 
 
-def _headed(sight: ComparedKernel, i: int, work: str) -> tuple[str, str]:
+def _headed(compared: ComparedKernel, i: int, work: str) -> tuple[str, str]:
     """Return the heading for an instruction's µops of some work in a bound by throughput.
 
     If an instruction computes with a value that it reloads, only its load is counted as a reload.
     """
-    instruction = sight.instructions[i]
+    instruction = compared.instructions[i]
     if instruction.frame and work in _MEMORY:
         return "spills", "spills" if instruction.stores else "reloads"
-    if i in sight.overhead:
+    if i in compared.overhead:
         return "loop", "loop overhead"
     if instruction.eliminated:
         return "work", "eliminated moves"
     return "work", work
 
 
-def _parts(sight: ComparedKernel, i: int, slots: int) -> list[tuple[str, int]]:
+def _parts(compared: ComparedKernel, i: int, slots: int) -> list[tuple[str, int]]:
     """Return the slots that an instruction takes, by the work that they are for.
 
     A load or store takes only the slots that its computation alone would not: a load that is fused with it takes none.
     """
-    instruction = sight.instructions[i]
+    instruction = compared.instructions[i]
     works = _works(instruction)
     computing = computes(instruction)
     if not instruction.frame or computing in _MEMORY:
         return [(computing, slots)]
-    terms = zip(_terms(instruction, sight.ports), works, strict=False)
+    terms = zip(_terms(instruction, compared.ports), works, strict=False)
     alone = min(slots, max(1, sum(count for (count, _), work in terms if work not in _MEMORY)))
     memory = next(work for work in works if work in _MEMORY) if slots > alone else ""
     return [(computing, alone), *([(memory, slots - alone)] if memory else [])]
@@ -552,21 +552,21 @@ def _ports(low: ComparedKernel, high: ComparedKernel) -> list[DirectedCause]:
         return []
     inside = frozenset(busiest)
 
-    def contributions_of(sight: ComparedKernel) -> Iterator[Contribution]:
-        for i, instruction in enumerate(sight.instructions):
+    def contributions_of(compared: ComparedKernel) -> Iterator[Contribution]:
+        for i, instruction in enumerate(compared.instructions):
             works = _works(instruction)
-            for n, (count, allowed) in enumerate(_terms(instruction, sight.ports)):
+            for n, (count, allowed) in enumerate(_terms(instruction, compared.ports)):
                 if allowed <= inside:
-                    heading = _headed(sight, i, works[min(n, len(works) - 1)])
-                    number = count * sight.scale
+                    heading = _headed(compared, i, works[min(n, len(works) - 1)])
+                    number = count * compared.scale
                     yield Contribution(heading=heading, instruction=i, number=number, cycles=number / len(inside))
 
-    contributions = [list(contributions_of(sight)) for sight in (low, high)]
+    contributions = [list(contributions_of(compared)) for compared in (low, high)]
     whole = sum(each.cycles for each in contributions[1])
     if abs(whole - high.bound("port")) > 0.001 * whole + _NOISE and high.kernel.memory.line_crossings:
         # A load that crosses a line takes its port twice.
-        for each, sight in zip(contributions, (low, high), strict=True):
-            crossings = sight.kernel.memory.line_crossings * sight.scale
+        for each, compared in zip(contributions, (low, high), strict=True):
+            crossings = compared.kernel.memory.line_crossings * compared.scale
             if crossings:
                 heading, cycles = ("lines", "line crossings"), crossings / len(inside)
                 each.append(Contribution(heading=heading, instruction=None, number=crossings, cycles=cycles))
@@ -585,14 +585,14 @@ def _ports(low: ComparedKernel, high: ComparedKernel) -> list[DirectedCause]:
 def _slots(low: ComparedKernel, high: ComparedKernel, name: Literal["front_end", "retire"]) -> list[DirectedCause]:
     """Return the causes of a bound by µops that are issued or retired per cycle."""
 
-    def contributions_of(sight: ComparedKernel) -> Iterator[Contribution]:
-        slots = [i.issue_slots if name == "front_end" else i.retire_slots for i in sight.instructions]
-        each_takes = sight.bound(name) / sum(slots) if sum(slots) else 0.0
+    def contributions_of(compared: ComparedKernel) -> Iterator[Contribution]:
+        slots = [i.issue_slots if name == "front_end" else i.retire_slots for i in compared.instructions]
+        each_takes = compared.bound(name) / sum(slots) if sum(slots) else 0.0
         for i, taken in enumerate(slots):
-            for work, number in _parts(sight, i, taken):
+            for work, number in _parts(compared, i, taken):
                 if number:
-                    heading, cycles = _headed(sight, i, work), number * each_takes
-                    yield Contribution(heading=heading, instruction=i, number=number * sight.scale, cycles=cycles)
+                    heading, cycles = _headed(compared, i, work), number * each_takes
+                    yield Contribution(heading=heading, instruction=i, number=number * compared.scale, cycles=cycles)
 
     contributions = contributions_of(low), contributions_of(high)
     if name == "front_end":
@@ -617,7 +617,9 @@ def _throughput(
             continue
         if what == "spills":
             # Instructions are counted here, because an instruction may have two µops, for an address and for data.
-            times = [len(each) * sight.scale for each, sight in zip(heading.instructions, (low, high), strict=True)]
+            times = [
+                len(each) * compared.scale for each, compared in zip(heading.instructions, (low, high), strict=True)
+            ]
             if abs(times[1] - times[0]) > _NOISE:
                 more = times[1] - times[0]
             else:
@@ -659,12 +661,12 @@ def _divider(low: ComparedKernel, high: ComparedKernel) -> list[DirectedCause]:
     name = max(units, key=lambda r: r.load).name
     divider = f"the {unit(name)}"
 
-    def contributions_of(sight: ComparedKernel) -> Iterator[Contribution]:
-        column = next((p for p, r in enumerate(sight.kernel.resources) if r.name == name), None)
-        for n, i in enumerate(sight.instructions):
+    def contributions_of(compared: ComparedKernel) -> Iterator[Contribution]:
+        column = next((p for p, r in enumerate(compared.kernel.resources) if r.name == name), None)
+        for n, i in enumerate(compared.instructions):
             if column is not None and any(i.pressure[column : column + 1]):
-                heading, cycles = ("work", computes(i)), i.pressure[column] * sight.scale
-                yield Contribution(heading=heading, instruction=n, number=sight.scale, cycles=cycles)
+                heading, cycles = ("work", computes(i)), i.pressure[column] * compared.scale
+                yield Contribution(heading=heading, instruction=n, number=compared.scale, cycles=cycles)
 
     causes = []
     for (_, label), heading in _headings(contributions_of(low), contributions_of(high)).items():
@@ -727,8 +729,8 @@ def _width_words(bits: int) -> str:
     return f"{bits}-bit vectors" if bits else "scalar code"
 
 
-def _width_evidence(sight: ComparedKernel) -> dict[str, Any]:
-    return {"vector_bits": vector_bits(sight.kernel), "packed_share": sight.kernel.arithmetic.packed_share}
+def _width_evidence(compared: ComparedKernel) -> dict[str, Any]:
+    return {"vector_bits": vector_bits(compared.kernel), "packed_share": compared.kernel.arithmetic.packed_share}
 
 
 def _times_as_wide(narrow: t.KernelReport, wide: t.KernelReport) -> float | None:
@@ -763,7 +765,7 @@ def _facts(fast: ComparedKernel, slow: ComparedKernel, explained: set[Kind]) -> 
         if kind != "spills" or not explained & {"spills", "chain-memory"}:
             causes += _counts(fast, slow, kind, plural, where, indices)
     for name, words in (("flop", "floating-point operations"), ("integer_operations", "integer vector operations")):
-        done = [getattr(sight.kernel.arithmetic, name) * sight.scale for sight in (fast, slow)]
+        done = [getattr(compared.kernel.arithmetic, name) * compared.scale for compared in (fast, slow)]
         if abs(done[1] - done[0]) > 0.01 * max(done) + _NOISE:
             texts = _more_and_fewer(done[1] - done[0], words, "")
             one, other = ({name: round(each, 6)} for each in done)
@@ -779,7 +781,7 @@ def _unrolled(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]
     if wide is None or not times or abs(times / wide - 1) <= 0.01:
         return []
     ratio, what = times / wide, "unroll factor"
-    if any(sight.kernel.arithmetic.packed_share not in (None, 0.0, 1.0) for sight in (fast, slow)):
+    if any(compared.kernel.arithmetic.packed_share not in (None, 0.0, 1.0) for compared in (fast, slow)):
         # If only some operations are packed, it is unknown if they are packed across iterations or within one.
         if abs(times - 1) <= 0.01:
             return []
@@ -792,14 +794,14 @@ def _unrolled(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]
 _COUNTED: tuple[tuple[Kind, str, str, Callable[[ComparedKernel], list[int]]], ...] = (
     (
         *("unknown-instructions", "instructions that the model lacks", ""),
-        lambda sight: [i.index for i in sight.kernel.unknown_instructions],
+        lambda compared: [i.index for i in compared.kernel.unknown_instructions],
     ),
     (
         *("branches", "branches", " inside the loop"),
-        lambda sight: [branch[-1] for branch in sight.branches if branch != sight.closing],
+        lambda compared: [branch[-1] for branch in compared.branches if branch != compared.closing],
     ),
-    ("spills", "spills", "", lambda sight: [n for n, i in enumerate(sight.instructions) if i.frame and i.stores]),
-    ("spills", "reloads", "", lambda sight: [n for n, i in enumerate(sight.instructions) if i.frame and i.loads]),
+    ("spills", "spills", "", lambda compared: [n for n, i in enumerate(compared.instructions) if i.frame and i.stores]),
+    ("spills", "reloads", "", lambda compared: [n for n, i in enumerate(compared.instructions) if i.frame and i.loads]),
 )
 """Kinds of instructions that are counted: kind of cause, noun, place and function for the instructions' indices."""
 
@@ -828,7 +830,7 @@ def _counts(
 
 def _calls(fast: ComparedKernel, slow: ComparedKernel) -> list[DirectedCause]:
     """Return a cause for each call that only one kernel has."""
-    ours, theirs = (dict.fromkeys(calls(sight.kernel)) for sight in (fast, slow))
+    ours, theirs = (dict.fromkeys(calls(compared.kernel)) for compared in (fast, slow))
     causes = [
         DirectedCause(kind="calls", more=f"with {call}", fewer=f"without {call}") for call in theirs if call not in ours
     ]

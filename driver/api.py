@@ -30,7 +30,7 @@ from incc.support.errors import AnalysisError as AnalysisError
 if TYPE_CHECKING:
     import networkx
 
-    from incc.frontends.asm.call_path import Trips
+    from incc.frontends.asm.call_path import WantedTrips
 
 Input = Literal["auto", "asm", "hex", "obj"]
 Loops = Literal["auto", "marked"]
@@ -993,7 +993,7 @@ def _let(values: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(values.items())
 
 
-def _trips(text: str) -> Trips:
+def _trips(text: str) -> WantedTrips:
     from incc.frontends.asm.call_path import parse_trips
 
     try:

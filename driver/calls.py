@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from incc.core.analysis import analyze_kernel
 from incc.core.calls import OFTEN, call_cycles
 from incc.core.roles import has_fixed_strides, has_open_stride, with_unit_stride
-from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, Trips
+from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, WantedTrips
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.asm.parse import Assembly
@@ -64,7 +64,7 @@ class _Function(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 def predict_calls(
     parsed: Assembly,
     result: UnitResult,
-    trips_of: Callable[[str], Trips | None],
+    trips_of: Callable[[str], WantedTrips | None],
     decode: Callable[[Region], KernelCode],
 ) -> UnitResult:
     """Return the result with a prediction for the calls of each function with loops.
@@ -88,7 +88,7 @@ def predict_calls(
         if isinstance(figures, str) or isinstance(function, str):
             reports.append(not_predicted(graph.name, str(figures)))
         else:
-            near = _near(function) if trips == Trips(inner=trips.inner) else None
+            near = _near(function) if trips == WantedTrips(inner=trips.inner) else None
             reports.append(
                 call_report(graph.name, figures, trips, near, heads, function.steady, function.lines, result, parsed)
             )
@@ -169,7 +169,7 @@ def _pass(function: _Function, head: int, iterations: int) -> CallFigures | None
     """Return the figures of a call in which a loop runs this often, once; None if they are unknown."""
     count = iterations * function.elements.get(head, 1)
     for _ in range(2):
-        figures = _figures(function, Trips(inner=count)) if count > 0 else ""
+        figures = _figures(function, WantedTrips(inner=count)) if count > 0 else ""
         if isinstance(figures, str) or figures.entries.get(head) != 1:
             return None
         if figures.iterations[head] == iterations:
@@ -192,7 +192,7 @@ def _loops(parsed: Assembly, result: UnitResult) -> dict[str, dict[int, int]]:
 FOLLOWED = 20_000
 """The instructions of a call that are followed to find out which version of a loop runs."""
 
-_MANY_TRIPS = Trips(inner=256, outer=8)
+_MANY_TRIPS = WantedTrips(inner=256, outer=8)
 """Iterations that are enough for any vectorised loop."""
 
 LEAST_ENTRIES = 4
@@ -280,7 +280,9 @@ def _versions_for_strides(result: UnitResult) -> dict[str, list[tuple[list[int],
     return versions
 
 
-def _iterations_of(follower: CallFollower, group: Mapping[int, int], trips: Trips, *others: int) -> dict[int, int]:
+def _iterations_of(
+    follower: CallFollower, group: Mapping[int, int], trips: WantedTrips, *others: int
+) -> dict[int, int]:
     """Return the iterations of the loops of a group, by their numbers, in a call; none if they are not certain.
 
     `group` has the numbers by header, and `others` are the values of other arguments than trip counts, if given.
@@ -363,7 +365,7 @@ def _whole(parsed: Assembly, graph: ControlFlow) -> Region:
 # --- short and long calls ---------------------------------------------------------------------------------------------
 
 
-def _figures(function: _Function, trips: Trips) -> CallFigures | str:
+def _figures(function: _Function, trips: WantedTrips) -> CallFigures | str:
     """Return the figures of a call, or why there are none."""
     wanted: dict[str | int, int] = {"outer": trips.outer, "inner": trips.inner}
     wanted.update(trips.lines.items())
@@ -386,7 +388,7 @@ def _figures(function: _Function, trips: Trips) -> CallFigures | str:
 
 def _near(function: _Function) -> int | None:
     """Return the iterations from which on they take at most `NEAR` more than in endless loops; None if unknown."""
-    long, longer = (_figures(function, Trips(inner=count)) for count in (LONG, 2 * LONG))
+    long, longer = (_figures(function, WantedTrips(inner=count)) for count in (LONG, 2 * LONG))
     if isinstance(long, str) or isinstance(longer, str) or longer.cycles <= long.cycles:
         return None
     each = (longer.cycles - long.cycles) / LONG
@@ -455,7 +457,7 @@ def _with_long_loops(function: _Function, wanted: Mapping[str | int, int]) -> Ca
 
 def _path(function: _Function, wanted: Mapping[str | int, int]) -> CallPath | NoCallPath:
     by_line = {line: count for line, count in wanted.items() if isinstance(line, int)}
-    return function.follower.path(Trips(inner=wanted["inner"], outer=wanted["outer"], lines=by_line))
+    return function.follower.path(WantedTrips(inner=wanted["inner"], outer=wanted["outer"], lines=by_line))
 
 
 def _simulated(function: _Function, path: CallPath, growth: Mapping[int, Fraction]) -> CallFigures | str:

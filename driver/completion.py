@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from incc.driver.deliver import DeliveryRequest, text_of
-from incc.ranking.kernels import Origin, RankedKernel, ranked_kernels
+from incc.ranking.kernels import RankedKernel, ReportPlace, ranked_kernels
 from incc.report import types as t
 from incc.report.documents import InputError, read_report, texts
 from incc.report.folder import manifest
@@ -109,7 +109,7 @@ class Completer:
         self.problems.update(dict.fromkeys(done.problems))
         return done.report
 
-    def kernels(self, wanted: Sequence[RankedKernel]) -> dict[tuple[Origin, str, str], RankedKernel]:
+    def kernels(self, wanted: Sequence[RankedKernel]) -> dict[tuple[ReportPlace, str, str], RankedKernel]:
         """Complete kernels in their files; see `ranking.build.Complete`."""
         by_path: dict[str, dict[int, list[RankedKernel]]] = {}
         for ranked in wanted:
@@ -126,7 +126,7 @@ class Completer:
 
     def _completed_in(
         self, path: str, by_line: dict[int, list[RankedKernel]]
-    ) -> list[tuple[t.AnalysisReport, Origin, list[RankedKernel]]]:
+    ) -> list[tuple[t.AnalysisReport, ReportPlace, list[RankedKernel]]]:
         """Return the reports of a file with complete kernels, and these kernels as they were, by lines of the file."""
         results = []
         try:
@@ -138,7 +138,7 @@ class Completer:
                     ids = frozenset(ranked.kernel.kernel_id for ranked in some)
                     done = completed(read_report(text, path, line), ids)
                     self.problems.update(dict.fromkeys(done.problems))
-                    results.append((done.report, Origin(path, line), some))
+                    results.append((done.report, ReportPlace(path, line), some))
                     if len(documents) == 1:
                         _keep(path, status, text, done.report)
         except (OSError, InputError) as error:

@@ -57,7 +57,7 @@ from incc.support.text import line_list
 if TYPE_CHECKING:
     from incc.core.cached import CachedCore
     from incc.driver.code import ObjectCode
-    from incc.frontends.asm.call_path import Trips
+    from incc.frontends.asm.call_path import WantedTrips
     from incc.frontends.objects.spans import Addresses
     from incc.report.source.marks import MarkedSelection
     from incc.report.source.selection import Selection
@@ -620,7 +620,7 @@ def _with_calls(
     parsed: Assembly,
     result: UnitResult,
     settings: Settings,
-    trips_of: Callable[[str], Trips | None] | None,
+    trips_of: Callable[[str], WantedTrips | None] | None,
 ) -> UnitResult:
     """Return the result with what its functions' calls say: their cycles, or what hints and short calls need of them.
 
@@ -657,8 +657,8 @@ def _with_calls(
 
 
 def _trips_of(
-    trips: Trips | None, marked: MarkedSelection | None, regions: Sequence[Region]
-) -> Callable[[str], Trips | None] | None:
+    trips: WantedTrips | None, marked: MarkedSelection | None, regions: Sequence[Region]
+) -> Callable[[str], WantedTrips | None] | None:
     """Return the trip counts of calls by function, those of the option or else of marks; None if there are none."""
     if trips is not None:
         return lambda function: trips
@@ -666,7 +666,7 @@ def _trips_of(
         return None
     from incc.frontends.asm.call_path import parse_trips
 
-    of_function: dict[str, Trips] = {}
+    of_function: dict[str, WantedTrips] = {}
     for region, numbers in zip(regions, marked.of, strict=True):
         for text in [marked.marks[n].trip for n in numbers if marked.marks[n].trip]:
             of_function.setdefault(region.function, parse_trips(text))

@@ -16,7 +16,7 @@ from incc.core.analysis import KernelSettings
 from incc.report.unit_result import REPORT_SETTINGS, ReportSettings
 
 if TYPE_CHECKING:
-    from incc.frontends.asm.call_path import Trips
+    from incc.frontends.asm.call_path import WantedTrips
     from incc.frontends.objects.spans import Addresses
 
     _Part = TypeVar("_Part", bound=msgspec.Struct)
@@ -42,7 +42,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """"paths": analyse every path through loops with branches. "branch": the sides of the first branch."""
     trust_includes: bool = False
     """Assembly that was given reads the files that `.include` and `.incbin` name."""
-    trips: Trips | None = None
+    trips: WantedTrips | None = None
     """Iterations of the source's loops in a call; None to predict no calls."""
     near_trips: bool = False
     """Without `trips`, find out how long calls are that come near a single main loop's cycles per element."""

@@ -65,7 +65,7 @@ def disk_full(folder: str) -> LimitError:
     return LimitError(f"no space left in the temporary folder {os.path.dirname(folder)}")
 
 
-class Result(msgspec.Struct, frozen=True):
+class AssemblerResult(msgspec.Struct, frozen=True):
     status: int
     """The exit status, or the negative number of a signal."""
     messages: str
@@ -136,7 +136,7 @@ def run(
     meanwhile: Callable[[], object] | None = None,
     confine: bool = False,
     dependencies: str = "",
-) -> Result:
+) -> AssemblerResult:
     """Run one assembler over a text.
 
     Args:
@@ -189,7 +189,7 @@ def run(
     if status == 0 and os.path.exists(paths[1]):
         with open(paths[1], "rb") as output:
             data = output.read()
-    return Result(status, messages, data)
+    return AssemblerResult(status, messages, data)
 
 
 _LIMITS: dict[int, Callable[[int], str]] = {

@@ -19,7 +19,7 @@ _LONGEST = 15
 """Bytes of the longest instruction, on x86."""
 
 
-class Layout(msgspec.Struct, frozen=True, kw_only=True):
+class JumpTableLayout(msgspec.Struct, frozen=True, kw_only=True):
     """The computation of a jump's target from an entry of its table."""
 
     size: int
@@ -58,7 +58,7 @@ class TableReader(Protocol):
     field_bias: int
     """The distance of a relative field's start from the address that its value counts from."""
 
-    def layouts(self, at: int, previous: int, jumps: Sequence[Jump]) -> tuple[Layout, ...]:
+    def layouts(self, at: int, previous: int, jumps: Sequence[Jump]) -> tuple[JumpTableLayout, ...]:
         """Return how an indirect jump may read its table, none for a jump that does not seem to have one.
 
         Args:
@@ -87,7 +87,7 @@ class JumpTables:
         self._data = [section for section in container.sections if not section.executable]
         self._by_name = {section.name: number for number, section in enumerate(self._data)}
         self._named: list[list[int]] | None = None
-        self._read: dict[tuple[tuple[int, int], tuple[Layout, ...]], tuple[int, ...]] = {}
+        self._read: dict[tuple[tuple[int, int], tuple[JumpTableLayout, ...]], tuple[int, ...]] = {}
 
     def targets(self, begin: int, jumps: Sequence[Jump], inside: Callable[[int], bool]) -> dict[int, tuple[int, ...]]:
         """Return the targets of a function's indirect jumps, as far as their tables can be read.
@@ -104,7 +104,7 @@ class JumpTables:
         """
         targets_of: dict[int, tuple[int, ...]] = {}
         claimed: set[tuple[int, int]] = set()
-        unclaimed: dict[int, tuple[Layout, ...]] = {}
+        unclaimed: dict[int, tuple[JumpTableLayout, ...]] = {}
         previous = begin - 1
         for jump in jumps:
             if jump.kind == "indirect" and (layouts := self._reader.layouts(jump.at, previous, jumps)):
@@ -126,7 +126,7 @@ class JumpTables:
             targets_of[at] = tuple(dict.fromkeys([t for place in rest for t in read[place]]))
         return targets_of
 
-    def _sets(self, n: int, layouts: tuple[Layout, ...]) -> bool:
+    def _sets(self, n: int, layouts: tuple[JumpTableLayout, ...]) -> bool:
         """Return True if an instruction may set the register with the table's address."""
         register = layouts[0].register
         return not register or any(a.write and a.register.root == register for a in self._code.instruction(n).registers)
@@ -152,7 +152,7 @@ class JumpTables:
         return None
 
     def _entries(
-        self, place: tuple[int, int], layouts: tuple[Layout, ...], inside: Callable[[int], bool]
+        self, place: tuple[int, int], layouts: tuple[JumpTableLayout, ...], inside: Callable[[int], bool]
     ) -> tuple[int, ...]:
         """Return the instructions of a function to which the table at a place leads, each once."""
         key = place, layouts
@@ -161,7 +161,7 @@ class JumpTables:
             self._read[key] = tuple(dict.fromkeys(next((entries for entries in tables if entries), ())))
         return tuple([n for n in self._read[key] if inside(n)])
 
-    def _table(self, number: int, start: int, layout: Layout) -> list[int]:
+    def _table(self, number: int, start: int, layout: JumpTableLayout) -> list[int]:
         section, code = self._data[number], self._code
         named = self._starts()[number]
         at = bisect_right(named, start)

@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from incc.frontends.asm.entry import Blocks, Convention, Effects, Follower, entry_of, with_steps
+from incc.frontends.asm.entry import Blocks, Convention, Follower, PointerEffects, entry_of, with_steps
 from incc.frontends.asm.graph import ControlFlow, Jump, Routine, build, group, hot_part, returns
 from incc.frontends.asm.loops import InstructionFacts, call_notes, innermost
 from incc.frontends.asm.pace import Pace, pace
@@ -61,7 +61,7 @@ class Disassembler(Protocol):
         A branch that the linker fills in may have any target.
         """
 
-    def effects(self, code: Code, lines: tuple[int, ...]) -> list[Effects]:
+    def effects(self, code: Code, lines: tuple[int, ...]) -> list[PointerEffects]:
         """Return the effects of the instructions of a block's lines, which need not be decoded in full for that."""
 
     def finished(self, instructions: list[Instruction]) -> tuple[Instruction, ...]:

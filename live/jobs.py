@@ -22,7 +22,7 @@ MOST_SECONDS = 120
 """Seconds that a job may take before it is ended."""
 
 
-class JobError(RuntimeError):
+class LiveJobError(RuntimeError):
     """A job ended without a result; the message says why."""
 
 
@@ -80,16 +80,16 @@ class Jobs:
             async with asyncio.timeout(MOST_SECONDS):  # wait_for may lose a cancellation
                 problem, result = await _receive(here)
         except TimeoutError:
-            raise JobError(f"it takes more than {MOST_SECONDS} s") from None
+            raise LiveJobError(f"it takes more than {MOST_SECONDS} s") from None
         except (EOFError, OSError):
-            raise JobError("its process ended") from None
+            raise LiveJobError("its process ended") from None
         finally:
             if process and here.closed is False and not here.poll():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGTERM)
             here.close()
         if problem:
-            raise JobError(problem)
+            raise LiveJobError(problem)
         return result
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from incc.frontends.kernel import SourceLocation
 from incc.ranking import types as r
 from incc.ranking.hot.records import Profile
-from incc.ranking.kernels import OUT_OF_REACH, Origin, RankedKernel, expected, loops_of, projection_of, unweighted
+from incc.ranking.kernels import OUT_OF_REACH, RankedKernel, ReportPlace, expected, loops_of, projection_of, unweighted
 from incc.ranking.read import ReadReports
 from incc.report import types as t
 from incc.report.parts.roofline import kernel_roofline
@@ -89,7 +89,7 @@ class _Member(msgspec.Struct, frozen=True, kw_only=True):
     """The number of its source loop."""
 
 
-Complete = Callable[[Sequence[RankedKernel]], Mapping[tuple[Origin, str, str], RankedKernel]]
+Complete = Callable[[Sequence[RankedKernel]], Mapping[tuple[ReportPlace, str, str], RankedKernel]]
 """Completes kernels; returns the complete ones by the places of their reports, their models and their kernel_ids."""
 
 

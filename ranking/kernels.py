@@ -42,7 +42,7 @@ class RankedCode(msgspec.Struct, frozen=True, kw_only=True):
         return [r.RankedInstruction(int(line), int(source), text) for line, source, text in rows]
 
 
-class Origin(msgspec.Struct, frozen=True):
+class ReportPlace(msgspec.Struct, frozen=True):
     """The place of a report that was read: a file, and the line in which it starts."""
 
     path: str
@@ -55,7 +55,7 @@ class RankedKernel(msgspec.Struct, frozen=True, kw_only=True):
     unit: t.UnitReport
     kernel: t.KernelReport
     report: str
-    origin: Origin
+    origin: ReportPlace
     code: RankedCode
     """The code, which only profiles need."""
     headroom: r.Headroom
@@ -119,7 +119,7 @@ def whole(folder: str, file: str) -> str:
 
 
 def ranked_kernels(
-    unit: t.UnitReport, report: str, origin: Origin, names: Iterable[str], texts: bool
+    unit: t.UnitReport, report: str, origin: ReportPlace, names: Iterable[str], texts: bool
 ) -> Iterator[RankedKernel]:
     """Yield the kernels of a unit.
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from incc.ranking import manifest
 from incc.ranking import types as r
-from incc.ranking.kernels import Origin, RankedKernel, ranked_kernels
+from incc.ranking.kernels import RankedKernel, ReportPlace, ranked_kernels
 from incc.report import types as t
 from incc.report.documents import InputError, printable, read_report, reason, special_file, texts
 from incc.report.folder.manifest import OWN
@@ -270,7 +270,7 @@ class _Reader:
     def _kernels(self, unit: t.UnitReport, report: str) -> list[RankedKernel]:
         file, _, line = report.partition("\0")
         shown = printable(file) + (f":{line}" if line else "")
-        origin = Origin(file, int(line or 1))
+        origin = ReportPlace(file, int(line or 1))
         return [*ranked_kernels(unit, shown, origin, self.wanted.names, self.wanted.code)]
 
     def build(self) -> ReadReports:

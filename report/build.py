@@ -24,8 +24,8 @@ from incc.support.version import __version__
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.core.roles import Part
-    from incc.frontends.asm.parse import Origin
+    from incc.core.roles import LoopPart
+    from incc.frontends.asm.parse import InstructionOrigin
     from incc.models.model import MachineModel
 
 SCHEMA_VERSION: Final = "1.0"
@@ -78,7 +78,7 @@ def _demangle_functions(parts: Sequence[t.WaysReport | t.ControlFlowReport | t.L
             part.function_name = replace(part.function_name, readable)
 
 
-def unit_parts(unit_result: UnitResult) -> list[Part]:
+def unit_parts(unit_result: UnitResult) -> list[LoopPart]:
     """Return the role and the elements of each of a unit's kernels; none if only a cold start was simulated."""
     from incc.core.roles import NO_PART, parts
 
@@ -95,7 +95,7 @@ def unit_parts(unit_result: UnitResult) -> list[Part]:
         return parts(unit_result.results, places)
 
     @cache
-    def reader() -> Callable[[str], Sequence[Origin]]:
+    def reader() -> Callable[[str], Sequence[InstructionOrigin]]:
         from incc.frontends.asm.parse import origins_by_function
 
         return origins_by_function(unit_result.unit.assembly)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import msgspec
 
 from incc.core.figures import DECIMALS
-from incc.frontends.asm.call_path import CallPath, Trips
+from incc.frontends.asm.call_path import CallPath, WantedTrips
 from incc.frontends.asm.parse import Assembly
 from incc.report import types as t
 from incc.report import wording
@@ -67,7 +67,7 @@ def not_predicted(function: str, reason: str) -> t.CallReport:
 def call_report(
     function: str,
     figures: CallFigures,
-    trips: Trips,
+    trips: WantedTrips,
     near: int | None,
     heads: Mapping[int, int],
     steady: Mapping[int, Fraction],

@@ -47,7 +47,7 @@ from incc.report.unit_result import KernelPlace, UnitResult
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
     from incc.core.elements import Elements
-    from incc.core.roles import Part
+    from incc.core.roles import LoopPart
     from incc.core.waits import Waits
     from incc.models.model import Form
     from incc.report.source.written import Written
@@ -63,7 +63,7 @@ _NO_PLACE = KernelPlace(lines={}, near=None)
 def kernel_report(
     unit: UnitResult,
     number: int,
-    part: Part,
+    part: LoopPart,
     build: CompilerCall = ASSEMBLY,
     written: Written | None = None,
     remainder: KernelResult | None = None,
@@ -331,7 +331,7 @@ def _elements(result: KernelResult, elements: Elements, near_trips: int | None) 
     )
 
 
-def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:
+def _memory(moved: figures.AccessTraffic, analysis: Analysis) -> t.Memory:
     return t.Memory(
         **asdict(moved),
         line_crossings=round(float(analysis.line_crossings), DECIMALS),
@@ -341,7 +341,7 @@ def _memory(moved: figures.Traffic, analysis: Analysis) -> t.Memory:
     )
 
 
-def _vectorisation(work: figures.Operations, moved: figures.Traffic) -> str:
+def _vectorisation(work: figures.Operations, moved: figures.AccessTraffic) -> str:
     """Return a description of the vectorised share of the arithmetic."""
     if not work.flop and not work.integer_operations:
         widest = moved.widest_access_bits
@@ -634,7 +634,7 @@ def _timeline(result: KernelResult) -> t.Timeline:
     def averages() -> figures.TimelineFigures:
         return figures.timeline(events, result.started, len(result.kernel.instructions))
 
-    shared = result.known if result.started else None
+    shared = result.cache if result.started else None
     # Identical kernels share the record of their µops.
     timeline: figures.TimelineFigures = shared.once("timeline", result.started, averages) if shared else averages()
     return t.Timeline(

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from incc.core.counters import LostSlots, UopsBySource
-from incc.core.figures import Operations, Rates, Summary, Traffic
+from incc.core.figures import AccessTraffic, Operations, Rates, Summary
 from incc.core.figures import Wait as Wait
 from incc.core.prediction import BoundName as BoundName
 from incc.core.quality import CodeFigures
@@ -460,7 +460,7 @@ class ArithmeticReport(Operations, frozen=True, kw_only=True):
     """A summary in words."""
 
 
-class Memory(Traffic, frozen=True, kw_only=True):
+class Memory(AccessTraffic, frozen=True, kw_only=True):
     """Data moved by loads and stores."""
 
     line_crossings: Amount

@@ -13,9 +13,9 @@ from incc.report import types as t
 
 if TYPE_CHECKING:
     from incc.core.analysis import KernelResult
-    from incc.core.roles import Part
+    from incc.core.roles import LoopPart
     from incc.core.ways import Ways
-    from incc.frontends.asm.call_path import Trips
+    from incc.frontends.asm.call_path import WantedTrips
     from incc.frontends.asm.places import UserPlace
     from incc.frontends.unit import Unit
     from incc.measuring.harness import LoopFailure
@@ -108,13 +108,13 @@ class UnitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of `not_found.py`."""
     call_reports: tuple[t.CallReport, ...] | None = None
     """Predictions of whole calls; None if no trip counts were given."""
-    trips: Mapping[str, Trips] = {}
+    trips: Mapping[str, WantedTrips] = {}
     """The iterations of the source's loops by function, as far as they were given."""
     near_trips: Mapping[int, int] = {}
     """By the numbers of kernels: iterations from which on a call takes at most 10 % more per element than the loop."""
     passes: Mapping[int, Sequence[t.DataPass]] = {}
     """By the numbers of kernels: passes through data of the requested sizes."""
-    parts: Sequence[Part] = ()
+    parts: Sequence[LoopPart] = ()
     """Role and elements by kernel, if already known."""
     replaced: Mapping[int, int] = {}
     """By kernel: the one that runs instead in every call, because the check of the addresses fails."""

@@ -13,7 +13,7 @@ OUTSIDE = -1
 """The number of the block that stands for the code outside of a function."""
 
 
-class Edge(msgspec.Struct, frozen=True):
+class ControlEdge(msgspec.Struct, frozen=True):
     """A way that control can take from one block to another."""
 
     source: int
@@ -28,24 +28,24 @@ class NoProbes(Exception):
     """A loop that cannot have probes. The message says why."""
 
 
-def edges(graph: ControlFlow) -> Iterator[Edge]:
+def edges(graph: ControlFlow) -> Iterator[ControlEdge]:
     """Yield all edges of a graph, with those from and to the outside as far as they are jumps or entries."""
     for number in graph.entries:
-        yield Edge(OUTSIDE, number, "fall")
+        yield ControlEdge(OUTSIDE, number, "fall")
     for number, block in enumerate(graph.blocks):
         if block.fall >= 0:
-            yield Edge(number, block.fall, "fall")
+            yield ControlEdge(number, block.fall, "fall")
         kind: Literal["jump", "table"] = "table" if block.branch == "indirect" else "jump"
         for target in block.taken:
-            yield Edge(number, target, kind)
+            yield ControlEdge(number, target, kind)
         if not block.taken and block.branch in ("conditional", "unconditional"):
-            yield Edge(number, OUTSIDE, "jump")
+            yield ControlEdge(number, OUTSIDE, "jump")
 
 
-def ways(graph: ControlFlow, body: Set[int]) -> tuple[list[Edge], list[Edge]]:
+def ways(graph: ControlFlow, body: Set[int]) -> tuple[list[ControlEdge], list[ControlEdge]]:
     """Return the edges into and out of a loop. Raises NoProbes if a probe cannot be put on one of them."""
-    into: list[Edge] = []
-    out: list[Edge] = []
+    into: list[ControlEdge] = []
+    out: list[ControlEdge] = []
     leaving: set[int] = set()
     for edge in edges(graph):
         inside = edge.source in body

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.asm.parse import LABEL, Assembly
 from incc.running import x86
-from incc.running.edges import OUTSIDE, Edge, NoProbes
+from incc.running.edges import OUTSIDE, ControlEdge, NoProbes
 from incc.running.frames import Frames
 from incc.running.liveness import FLAGS
-from incc.running.plan import Function, LoopPlan, Way
+from incc.running.plan import Function, LoopPlan, ProbedEdge
 
 
 class Editor:
@@ -57,7 +57,7 @@ class Editor:
             elif edge.source == OUTSIDE and self._entry_line(graph, edge.target) == 0:
                 raise NoProbes("its function's name is its first label")
 
-    def _check_jump(self, graph: ControlFlow, edge: Edge) -> None:
+    def _check_jump(self, graph: ControlFlow, edge: ControlEdge) -> None:
         line = self._line(graph.blocks[edge.source].instructions[-1])
         text = self._lines[line - 1]
         mnemonic = text.split(None, 1)[0]
@@ -108,14 +108,14 @@ class Editor:
         if planned.is_counted:
             self._count(function, planned, plans)
 
-    def _place_line(self, graph: ControlFlow, edge: Edge) -> int:
+    def _place_line(self, graph: ControlFlow, edge: ControlEdge) -> int:
         if edge.kind == "table":
             return self._line(graph.blocks[edge.target].instructions[0]) - 1
         if edge.source == OUTSIDE:
             return self._entry_line(graph, edge.target)
         return self._end(graph, edge.source)
 
-    def _put(self, graph: ControlFlow, way: Way, code: list[str], behind: int) -> None:
+    def _put(self, graph: ControlFlow, way: ProbedEdge, code: list[str], behind: int) -> None:
         edge = way.edge
         if edge.kind != "jump":
             probes = self._behind.setdefault(self._place_line(graph, edge), [])
@@ -140,12 +140,12 @@ class Editor:
         if planned.counter is not None:
             code = x86.count_in(planned.counter)
         else:
-            place = self._place(function, Edge(OUTSIDE, header, "fall"), plans, planned, line)
+            place = self._place(function, ControlEdge(OUTSIDE, header, "fall"), plans, planned, line)
             code = x86.count(planned.description.symbol, place)
         self._behind.setdefault(line, []).extend(code)
 
     def _place(
-        self, function: Function, edge: Edge, plans: Sequence[LoopPlan], planned: LoopPlan, line: int
+        self, function: Function, edge: ControlEdge, plans: Sequence[LoopPlan], planned: LoopPlan, line: int
     ) -> x86.ProbePlace:
         live = self._live(function, edge)
         flags = FLAGS in live
@@ -169,7 +169,7 @@ class Editor:
             describes_stack=self._frames.at(line).by_stack_pointer,
         )
 
-    def _live(self, function: Function, edge: Edge) -> set[str]:
+    def _live(self, function: Function, edge: ControlEdge) -> set[str]:
         if edge.target == OUTSIDE:
             return set(x86.REGISTERS.all)
         return function.liveness.at_start[edge.target]

@@ -13,12 +13,12 @@ import msgspec
 
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.kernel import Instruction, MemoryAccess, Register
-from incc.running.edges import Edge
+from incc.running.edges import ControlEdge
 from incc.running.liveness import Registers
 from incc.running.stack import POINTER, Stack
 
 
-class Cell(msgspec.Struct, frozen=True, order=True):
+class RegisterOrSlot(msgspec.Struct, frozen=True, order=True):
     """A register, or a variable on the stack."""
 
     root: str
@@ -31,7 +31,7 @@ class Cell(msgspec.Struct, frozen=True, order=True):
 class Place(msgspec.Struct, frozen=True):
     """The place where a probe finds the value, and its difference from the value at the start of the iteration."""
 
-    cell: Cell | None
+    cell: RegisterOrSlot | None
     """None for the count of a loop that counts its iterations in the runtime's memory."""
     offset: int = 0
     """The constant part of the difference."""
@@ -48,11 +48,11 @@ class Induction(msgspec.Struct, frozen=True, kw_only=True):
     """The bits of it that count: 32 or 64."""
     step: int
     """The constant that an iteration adds, 0 if it is in a cell."""
-    step_cell: Cell | None
+    step_cell: RegisterOrSlot | None
     """The cell that an iteration adds, which the loop does not change; None for a constant."""
     step_sign: int = 1
     """-1 if an iteration subtracts that cell."""
-    places: dict[Edge, Place]
+    places: dict[ControlEdge, Place]
     """By the edges into and out of the loop."""
 
     @property
@@ -65,14 +65,14 @@ class Induction(msgspec.Struct, frozen=True, kw_only=True):
 class _Value(msgspec.Struct, frozen=True):
     """A sum modulo 2^bits of what cells held at the start of the iteration, and a constant."""
 
-    terms: tuple[tuple[Cell, int], ...]
+    terms: tuple[tuple[RegisterOrSlot, int], ...]
     constant: int
     bits: int
 
 
-_State = dict[Cell, "_Value | None"]
+_State = dict[RegisterOrSlot, "_Value | None"]
 """The values of cells that have changed; None for an unknown value."""
-_UNKNOWN = Cell("")
+_UNKNOWN = RegisterOrSlot("")
 _MOVES = frozenset(("mov", "movsxd"))
 _LEAST_BITS = 28
 """Bits of a number of iterations that surely suffice."""
@@ -88,15 +88,15 @@ class LoopCode(msgspec.Struct, frozen=True, kw_only=True):
     """The decoded instructions by their numbers in the graph, as far as their effects are known."""
     registers: Registers
     stack: Stack
-    into: Sequence[Edge]
-    out: Sequence[Edge]
+    into: Sequence[ControlEdge]
+    out: Sequence[ControlEdge]
 
     @property
     def numbers(self) -> list[int]:
         """The numbers of its instructions."""
         return [number for block in sorted(self.body) for number in self.graph.blocks[block].instructions]
 
-    def last_counts(self, edge: Edge) -> int:
+    def last_counts(self, edge: ControlEdge) -> int:
         """Return 1 if the iteration that leaves by an edge counts: all but those that leave from the first block."""
         return int(edge.source != self.header or len(self.body) == 1)
 
@@ -113,7 +113,7 @@ def induction(loop: LoopCode) -> Induction | None:
     return min(candidates, key=lambda pair: pair[0])[1] if candidates else None
 
 
-def counted(loop: LoopCode, cell: Cell | None) -> Induction:
+def counted(loop: LoopCode, cell: RegisterOrSlot | None) -> Induction:
     """Return how the iterations follow from a count that the first block increases at its start, in a cell if any."""
     places = {edge: Place(cell, int(edge.target != loop.header)) for edge in loop.into}
     places |= {edge: Place(cell, 1, 0, loop.last_counts(edge)) for edge in loop.out}
@@ -128,7 +128,7 @@ class _Followed:
         self._slots = _slots(loop)
         self._starts: dict[int, _State] = {}
         self._ends: dict[int, _State] = {}
-        self._compared: dict[int, set[Cell]] = {}
+        self._compared: dict[int, set[RegisterOrSlot]] = {}
         """By the blocks at whose end there is an exit, the cells whose values decide where control goes."""
         leaving = {edge.source for edge in loop.out}
         entered = {edge.target for edge in loop.into} - {loop.header}
@@ -144,7 +144,7 @@ class _Followed:
                 # Where control comes from outside, the value itself is all that is known.
                 state = {cell: value if _is_moved(value, cell) else None for cell, value in state.items()}
             self._starts[block] = dict(state)
-            decides: set[Cell] = set()
+            decides: set[RegisterOrSlot] = set()
             for number in loop.graph.blocks[block].instructions:
                 for each in loop.code[number]:
                     operands = self._operands(state, each)
@@ -179,7 +179,7 @@ class _Followed:
     # --- values ------------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _of(state: _State, cell: Cell) -> _Value | None:
+    def _of(state: _State, cell: RegisterOrSlot) -> _Value | None:
         return state.get(cell, _Value(((cell, 1),), 0, 64))
 
     def _joined(self, states: Sequence[_State]) -> _State:
@@ -190,8 +190,10 @@ class _Followed:
             result[cell] = _same([self._of(state, cell) for state in states])
         return result
 
-    def _sum(self, state: _State, terms: Iterable[tuple[Cell, int]], constant: int, bits: int) -> _Value | None:
-        total: dict[Cell, int] = {}
+    def _sum(
+        self, state: _State, terms: Iterable[tuple[RegisterOrSlot, int]], constant: int, bits: int
+    ) -> _Value | None:
+        total: dict[RegisterOrSlot, int] = {}
         for cell, factor in terms:
             value = self._of(state, cell)
             if value is None:
@@ -202,23 +204,23 @@ class _Followed:
                 total[origin] = total.get(origin, 0) + factor * coefficient
         return _Value(tuple(sorted((c, n) for c, n in total.items() if n)), _signed(constant, bits), bits)
 
-    def _operands(self, state: _State, i: Instruction) -> set[Cell]:
+    def _operands(self, state: _State, i: Instruction) -> set[RegisterOrSlot]:
         """Return the cells on whose first values an instruction's operands depend, and _UNKNOWN for other values."""
-        cells = [Cell(a.register.root) for a in i.registers if a.operand is not None and not a.address]
+        cells = [RegisterOrSlot(a.register.root) for a in i.registers if a.operand is not None and not a.address]
         cells += [self._slot(access) or _UNKNOWN for access in i.memory]
         values = [self._of(state, cell) for cell in cells]
         return {cell for value in values for cell, _ in (value.terms if value is not None else ((_UNKNOWN, 1),))}
 
     # --- instructions ------------------------------------------------------------------------------------------------
 
-    def _slot(self, access: MemoryAccess) -> Cell | None:
+    def _slot(self, access: MemoryAccess) -> RegisterOrSlot | None:
         displacement = self._loop.stack.slot(access)
-        return Cell(self._loop.stack.base, True, displacement) if displacement in self._slots else None
+        return RegisterOrSlot(self._loop.stack.base, True, displacement) if displacement in self._slots else None
 
     def _apply(self, state: _State, i: Instruction) -> None:
         """Update the values by an instruction."""
         if i.branch == "call":
-            state.update({Cell(root): None for root in self._loop.registers.lost_at_call})
+            state.update({RegisterOrSlot(root): None for root in self._loop.registers.lost_at_call})
             self._change_exposed(state)
             return
         changed: _State = {}
@@ -226,7 +228,7 @@ class _Followed:
             register = access.register
             if access.write and register.kind == "general":
                 is_whole = register.width >= 32 and not access.conditional
-                changed[Cell(register.root)] = self._written(state, i, register) if is_whole else None
+                changed[RegisterOrSlot(register.root)] = self._written(state, i, register) if is_whole else None
         for memory in i.memory:
             if memory.store:
                 slot = self._slot(memory)
@@ -238,7 +240,7 @@ class _Followed:
 
     def _change_exposed(self, state: _State) -> None:
         base = self._loop.stack.base
-        state.update({Cell(base, True, d): None for d in self._slots if d >= self._loop.stack.exposed})
+        state.update({RegisterOrSlot(base, True, d): None for d in self._slots if d >= self._loop.stack.exposed})
 
     def _written(self, state: _State, i: Instruction, register: Register) -> _Value | None:
         """Return the value that an instruction writes to a register."""
@@ -246,27 +248,27 @@ class _Followed:
         if i.affine is not None and i.affine.target == register.root:
             roots = {root for root, _ in i.affine.terms}
             widths = [a.register.width for a in i.registers if a.read and a.register.root in roots]
-            terms = [(Cell(root), factor) for root, factor in i.affine.terms]
+            terms = [(RegisterOrSlot(root), factor) for root, factor in i.affine.terms]
             return self._sum(state, terms, i.affine.constant, min([width, *widths]))
         slot = self._slot(i.memory[0]) if i.mnemonic in _MOVES and len(i.memory) == 1 else None
         return self._sum(state, [(slot, 1)], 0, min(width, 8 * i.memory[0].size)) if slot is not None else None
 
-    def _stored(self, state: _State, i: Instruction, slot: Cell, memory: MemoryAccess) -> _Value | None:
+    def _stored(self, state: _State, i: Instruction, slot: RegisterOrSlot, memory: MemoryAccess) -> _Value | None:
         """Return the value that an instruction stores into a variable."""
         bits = 8 * memory.size
         if i.affine is not None and not i.affine.target:
-            terms = [(Cell(root), factor) for root, factor in i.affine.terms]
+            terms = [(RegisterOrSlot(root), factor) for root, factor in i.affine.terms]
             return self._sum(state, [(slot, 1), *terms], i.affine.constant, bits)
         if i.mnemonic != "mov":
             return None
         if i.immediate is not None:
             return _Value((), i.immediate, bits)
         sources = [a.register.root for a in i.registers if a.read and not a.address]
-        return self._sum(state, [(Cell(sources[0]), 1)], 0, bits) if len(sources) == 1 else None
+        return self._sum(state, [(RegisterOrSlot(sources[0]), 1)], 0, bits) if len(sources) == 1 else None
 
     # --- candidates --------------------------------------------------------------------------------------------------
 
-    def candidate(self, cell: Cell) -> tuple[tuple[object, ...], Induction] | None:
+    def candidate(self, cell: RegisterOrSlot) -> tuple[tuple[object, ...], Induction] | None:
         """Return how the iterations follow from a cell and a key by which the best is the least, or None."""
         value = _same([self._of(state, cell) for state in self._latches])
         step = self._difference(value, cell)
@@ -280,7 +282,7 @@ class _Followed:
         ):
             return None
         bits = value.bits
-        places: dict[Edge, Place] = {}
+        places: dict[ControlEdge, Place] = {}
         for edge in (*self._loop.into, *self._loop.out):
             place = self._place(edge, cell, added, sign)
             if place is None:
@@ -295,7 +297,7 @@ class _Followed:
         key = (added is not None, cell.is_variable, -min(enough, 48), len(set(places.values())), cell)
         return key, Induction(bits=bits, step=constant, step_cell=added, step_sign=sign, places=places)
 
-    def _ends_by(self, cell: Cell) -> bool:
+    def _ends_by(self, cell: RegisterOrSlot) -> bool:
         """Return True if a cell's value alone ends the loop.
 
         A sum of something that is the same each time may overflow, and what is added may be 0. But if the sum is
@@ -304,7 +306,7 @@ class _Followed:
         changed = {_UNKNOWN, *(changed for state in self._ends.values() for changed in state)}
         return len(self._compared) == 1 and all(cells & changed == {cell} for cells in self._compared.values())
 
-    def _difference(self, value: _Value | None, cell: Cell) -> tuple[int, Cell | None, int] | None:
+    def _difference(self, value: _Value | None, cell: RegisterOrSlot) -> tuple[int, RegisterOrSlot | None, int] | None:
         """Return by how much a value differs from what a cell held at first: a constant, and a multiple of a cell."""
         if value is None:
             return None
@@ -313,10 +315,12 @@ class _Followed:
             return None
         for added, factor in terms.items():
             is_same = not any(added in state for state in self._ends.values())
-            return (value.constant, added, factor) if is_same and added != Cell(POINTER) else None
+            return (value.constant, added, factor) if is_same and added != RegisterOrSlot(POINTER) else None
         return value.constant, None, 1
 
-    def _place(self, edge: Edge, cell: Cell, added: Cell | None, sign: int) -> tuple[Place, int] | None:
+    def _place(
+        self, edge: ControlEdge, cell: RegisterOrSlot, added: RegisterOrSlot | None, sign: int
+    ) -> tuple[Place, int] | None:
         """Return where an edge's probe finds a value, and how many bits of it there are."""
         enters = edge.target in self._loop.body
         state = self._starts[edge.target] if enters else self._ends[edge.source]
@@ -325,7 +329,7 @@ class _Followed:
         for each in cells:
             value = self._of(state, each)
             difference = self._difference(value, cell)
-            if value is None or difference is None or value.bits < 32 or each == Cell(POINTER):
+            if value is None or difference is None or value.bits < 32 or each == RegisterOrSlot(POINTER):
                 continue
             constant, other, factor = difference
             if other is not None and other != added:
@@ -335,7 +339,7 @@ class _Followed:
         return None
 
 
-def _is_moved(value: _Value | None, cell: Cell) -> bool:
+def _is_moved(value: _Value | None, cell: RegisterOrSlot) -> bool:
     return value is not None and (cell, 1) in value.terms
 
 
@@ -352,7 +356,7 @@ def _same(values: Sequence[_Value | None]) -> _Value | None:
     return first
 
 
-def _agree(places: Mapping[Edge, Place]) -> bool:
+def _agree(places: Mapping[ControlEdge, Place]) -> bool:
     """Return True if all edges to a target that share a probe (those of jump tables) have the same place."""
     shared: dict[int, Place] = {}
     return all(shared.setdefault(edge.target, p) == p for edge, p in places.items() if edge.kind == "table")

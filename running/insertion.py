@@ -29,7 +29,7 @@ ISA = "x86"
 """The instruction set for which there are probes."""
 
 
-class Skipped(msgspec.Struct, frozen=True):
+class SkippedLoop(msgspec.Struct, frozen=True):
     """A loop without probes."""
 
     kernel: str
@@ -43,7 +43,7 @@ class Probed(msgspec.Struct, frozen=True):
     text: str
     kernels: tuple[str, ...]
     """The identities of the loops that have probes."""
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedLoop, ...]
 
 
 def with_probes(
@@ -91,7 +91,7 @@ def with_probes(
             planned = plan_probes(functions[id(graph)], loop, kernel, len(plans), unit)
             editor.check(graph, planned)
         except NoProbes as problem:
-            skipped.append(Skipped(kernel, str(problem)))
+            skipped.append(SkippedLoop(kernel, str(problem)))
             continue
         plans.append((functions[id(graph)], planned))
     for function, of_function in groupby(plans, key=itemgetter(0)):

@@ -15,10 +15,10 @@ from incc.frontends.asm.loops import FoundLoop
 from incc.frontends.asm.parse import Assembly
 from incc.frontends.kernel import Instruction
 from incc.running import x86
-from incc.running.edges import Edge, NoProbes, ways
-from incc.running.induction import Cell, LoopCode, Place, counted, induction
+from incc.running.edges import ControlEdge, NoProbes, ways
+from incc.running.induction import LoopCode, Place, RegisterOrSlot, counted, induction
 from incc.running.liveness import FLAGS, Liveness
-from incc.running.sides import Side, counted_sides
+from incc.running.sides import BranchSide, counted_sides
 from incc.running.stack import POINTER, Stack, stack_of
 
 
@@ -33,7 +33,7 @@ class LoopDescription(msgspec.Struct, frozen=True, kw_only=True):
     """The registers whose values a sample keeps, in their order."""
     counted: bool
     """The loop counts its iterations, which costs time in each."""
-    sides: tuple[Side, ...] = ()
+    sides: tuple[BranchSide, ...] = ()
     """The sides of branches that the first of the registers count."""
 
 
@@ -92,10 +92,10 @@ _CALLED_BY_LEAVES = frozenset(("__fentry__", "mcount", "_mcount"))
 """Functions that are called before all others begin (`-pg`)."""
 
 
-class Way(msgspec.Struct, frozen=True):
+class ProbedEdge(msgspec.Struct, frozen=True):
     """A probe on an edge."""
 
-    edge: Edge
+    edge: ControlEdge
     enters: bool
     place: int
     """The number of the place (see `x86.Description`) that has the value which tells the iterations."""
@@ -106,14 +106,14 @@ class LoopPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     kernel: str
     loop: FoundLoop
-    description: x86.Description
+    description: x86.RuntimeDescription
     read: frozenset[str]
     """The registers that its probes read."""
     is_counted: bool
     """The loop counts its iterations."""
-    counter: Cell | None
+    counter: RegisterOrSlot | None
     """The place of the count, None for the runtime's memory."""
-    ways: tuple[Way, ...]
+    ways: tuple[ProbedEdge, ...]
     last: int
     """The block behind which the probes of jumps are put."""
 
@@ -154,7 +154,7 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
     registers = tuple(root for root in roots if root in x86.REGISTERS.all)[: x86.VALUES]
     text = LoopDescription(unit=unit, kernel=kernel, registers=registers, counted=found is None, sides=tuple(sides))
     places = tuple(dict.fromkeys([Place(values.step_cell), *values.places.values()]))
-    description = x86.Description(
+    description = x86.RuntimeDescription(
         symbol=f".Lincc_loop{number}",
         text=json.dumps(msgspec.to_builtins(text)).encode(),
         bits=values.bits,
@@ -167,7 +167,7 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
     last = header
     while last + 1 in body:
         last += 1
-    probes = [Way(edge, edge.target in body, places.index(place)) for edge, place in values.places.items()]
+    probes = [ProbedEdge(edge, edge.target in body, places.index(place)) for edge, place in values.places.items()]
     return LoopPlan(
         kernel=kernel,
         loop=loop,
@@ -180,7 +180,7 @@ def plan_probes(function: Function, loop: FoundLoop, kernel: str, number: int, u
     )
 
 
-def _counter(function: Function, loop: LoopCode) -> Cell | None:
+def _counter(function: Function, loop: LoopCode) -> RegisterOrSlot | None:
     """Return a register or a place on the stack in which a loop can count, None if there is none."""
     if any(number not in function.code for number in loop.numbers):
         return None
@@ -192,8 +192,8 @@ def _counter(function: Function, loop: LoopCode) -> Cell | None:
     # Registers that the function does not write may hold values of its callers.
     free = sorted(root for root in x86.REGISTERS.lost_at_call if root not in used and root in function.liveness.written)
     if free:
-        return Cell(free[0])
+        return RegisterOrSlot(free[0])
     moves_stack = any(a.write and a.register.root == POINTER for each in instructions for a in each.registers)
     if moves_stack or FLAGS in function.liveness.at_start[loop.header] or not function.calls:
         return None
-    return Cell(POINTER, True, -x86.RED_ZONE)
+    return RegisterOrSlot(POINTER, True, -x86.RED_ZONE)

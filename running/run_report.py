@@ -18,7 +18,7 @@ from incc.running.strides import seen_accesses, with_strides
 from incc.running.units import StoredUnit
 
 
-class Analysed(msgspec.Struct, frozen=True):
+class AnalysedLoop(msgspec.Struct, frozen=True):
     """A loop that was analysed."""
 
     result: KernelResult
@@ -81,7 +81,7 @@ def _sum(one: LoopProfile, other: LoopProfile) -> LoopProfile:
 
 def run_report(
     profiles: Sequence[ProgramProfile],
-    analysed: Mapping[LoopKey, Analysed],
+    analysed: Mapping[LoopKey, AnalysedLoop],
     units: Mapping[str, StoredUnit],
     command: Sequence[str] = (),
     status: int | None = None,
@@ -141,7 +141,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _others(
-    key: LoopKey, loops: Mapping[LoopKey, LoopProfile], analysed: Mapping[LoopKey, Analysed], total: int
+    key: LoopKey, loops: Mapping[LoopKey, LoopProfile], analysed: Mapping[LoopKey, AnalysedLoop], total: int
 ) -> Iterable[str]:
     """Yield the remainders, prologues and fallbacks of a main loop that ran."""
     whole = loops[key].iterations
@@ -157,7 +157,7 @@ def _others(
 
 def _loop_run(
     profile: LoopProfile,
-    analysed: Analysed | None,
+    analysed: AnalysedLoop | None,
     unit: StoredUnit | None,
     others: tuple[str, ...],
     rate: float,
@@ -197,7 +197,7 @@ def _loop_run(
     return _with_analysis(run, profile, analysed) if analysed else run
 
 
-def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: Analysed) -> LoopRun:
+def _with_analysis(run: LoopRun, profile: LoopProfile, analysed: AnalysedLoop) -> LoopRun:
     """Return a run of a loop with its prediction, and what explains the difference."""
     result, report = analysed.result, analysed.report
     is_short = _is_short(result, profile)

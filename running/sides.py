@@ -10,7 +10,7 @@ from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.kernel import Instruction
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class BranchSide(msgspec.Struct, frozen=True, kw_only=True):
     """A side of a branch that moves a register, which nothing else in the loop changes."""
 
     register: str
@@ -27,7 +27,7 @@ def counted_sides(
     body: Set[int],
     code: Mapping[int, Sequence[Instruction]],
     lost_at_call: frozenset[str],
-) -> list[Side]:
+) -> list[BranchSide]:
     """Return the sides of branches in a loop that move a register, at most one for each block.
 
     Args:
@@ -46,7 +46,7 @@ def counted_sides(
                 written = {a.register.root for a in each.registers if a.write}
                 for root in written | lost_at_call if each.branch == "call" else written:
                     writers.setdefault(root, []).append((block, each))
-    sides: dict[int, Side] = {}
+    sides: dict[int, BranchSide] = {}
     for root, writes in writers.items():
         block, move = writes[0]
         affine = move.affine
@@ -60,7 +60,7 @@ def counted_sides(
             and not access.conditional
             and _is_avoidable(graph, header, body, block)
         ):
-            sides[block] = Side(register=root, bits=bits, step=affine.constant, line=move.line)
+            sides[block] = BranchSide(register=root, bits=bits, step=affine.constant, line=move.line)
     return list(sides.values())
 
 

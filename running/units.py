@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from incc.frontends.unit import Unit
-from incc.running.insertion import Skipped
+from incc.running.insertion import SkippedLoop
 from incc.support.errors import AnalysisError
 
 SECTION = ".incc.units"
@@ -37,7 +37,7 @@ class StoredUnit(msgspec.Struct, frozen=True, kw_only=True):
     command: tuple[str, ...]
     arguments: tuple[str, ...]
     cpu: str
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedLoop, ...] = ()
     """The loops without probes."""
 
 

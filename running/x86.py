@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from incc.frontends.isa import words
-from incc.running.induction import Cell, Place
+from incc.running.induction import Place, RegisterOrSlot
 from incc.running.liveness import Registers
 
 NUMBERS = {
@@ -94,7 +94,7 @@ def count(loop: str, place: ProbePlace) -> list[str]:
     return _probe("", loop, place, step or ["incq 16(%{r})"], "", 0)
 
 
-def count_in(cell: Cell) -> list[str]:
+def count_in(cell: RegisterOrSlot) -> list[str]:
     """Return the code that counts an iteration in a register, or on the stack."""
     if cell.is_variable:
         return [f"incq {cell.displacement}(%{cell.root})"]
@@ -175,7 +175,7 @@ class _Stack:
             self.code.append(f".cfi_adjust_cfa_offset {-by}")
 
 
-class Description(msgspec.Struct, frozen=True, kw_only=True):
+class RuntimeDescription(msgspec.Struct, frozen=True, kw_only=True):
     """The facts about a loop that the runtime needs."""
 
     symbol: str
@@ -207,7 +207,7 @@ def _place(place: Place) -> list[str]:
     ]
 
 
-def data(loops: Sequence[Description]) -> list[str]:
+def data(loops: Sequence[RuntimeDescription]) -> list[str]:
     """Return the sections with the descriptions of a file's loops, and the thread-local variable.
 
     Sections with data have whole lines and little alignment: the program's data behind them keep their addresses modulo

@@ -88,7 +88,7 @@ class Table(msgspec.Struct, frozen=True):
     rows: Sequence[TableRow]
 
 
-class Part(NamedTuple):
+class TableSection(NamedTuple):
     """A table with its caption, and sentences on it."""
 
     caption: str
@@ -158,7 +158,7 @@ def text_lines(table: Table, layout: Layout, without: Iterable[str] = ()) -> Ite
         yield _line(columns, [row.cells[n] for n in chosen], widths, gap, layout)
 
 
-def part_lines(parts: Iterable[Part], layout: Layout) -> Iterator[str]:
+def part_lines(parts: Iterable[TableSection], layout: Layout) -> Iterator[str]:
     """Yield tables with their captions and sentences, an empty line between them."""
     for n, part in enumerate(parts):
         if n:

@@ -137,7 +137,7 @@ class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
     describes no levels."""
     notes: tuple[str, ...] = ()
     """Sentences on parts of the analysis that were left out."""
-    known: CachedCore | None = None
+    cache: CachedCore | None = None
     """The shared results of kernels that were analysed together; None for one alone."""
 
     @cached_property
@@ -157,7 +157,7 @@ class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
         if not self.settings.for_advice or not self.simulation or self.settings.alignment != AS_FOUND:
             return self.placements
         try:
-            return placements(self.kernel, self.bound, self.bounds, self.simulation, self.known)
+            return placements(self.kernel, self.bound, self.bounds, self.simulation, self.cache)
         except RuntimeError:
             return ()
 
@@ -166,7 +166,7 @@ class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
         from incc.core.whatif import trials
 
         assert self.simulation is not None
-        return trials(self.kernel, self.bound, self.analysis, _steady(self.bounds, self.simulation), self.known)
+        return trials(self.kernel, self.bound, self.analysis, _steady(self.bounds, self.simulation), self.cache)
 
     @cached_property
     def limits(self) -> tuple[BoundName, ...]:
@@ -176,7 +176,7 @@ class KernelResult(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def analysis(self) -> Analysis:
         """Port pressure, dependency graph, critical path and chains, computed on first use."""
-        return self.known_analysis or (self.known or core).analyze(self.bound)
+        return self.known_analysis or (self.cache or core).analyze(self.bound)
 
     @property
     def unknown(self) -> tuple[int, ...]:
@@ -203,10 +203,10 @@ def cold_run(
     event_cycles: int = 0,
     pressure: bool = False,
     buffers: Sequence[tuple[int, int]] = (),
-    known: CachedCore | None = None,
+    cache: CachedCore | None = None,
 ) -> Simulation:
     """Run `core.cold_run`, with an ideal pipeline if the model describes none."""
-    return (known or core).cold_run(
+    return (cache or core).cold_run(
         bound,
         iterations,
         ideal=bound.pipeline is None,
@@ -221,7 +221,7 @@ def analyze_kernel(
     kernel: KernelCode,
     model: MachineModel,
     settings: KernelSettings = KernelSettings(),  # noqa: B008
-    known: CachedCore | None = None,
+    cache: CachedCore | None = None,
 ) -> KernelResult:
     """Analyse a kernel on a core.
 
@@ -232,7 +232,7 @@ def analyze_kernel(
         kernel: the kernel.
         model: the core's model.
         settings: the analysis's settings.
-        known: results for kernels that were analysed before; this kernel's are added.
+        cache: results for kernels that were analysed before; this kernel's are added.
 
     Raises:
         ValueError: if the kernel cannot be analysed on this core, or a requested change cannot be applied to it.
@@ -243,7 +243,7 @@ def analyze_kernel(
     except ModelError as error:  # forms are parsed on first use
         raise ValueError(str(error)) from error
     place_arrays(kernel, bound, settings.arrays)
-    of = known or core
+    of = cache or core
     simulation: Simulation | None = None
     parts: dict[str, Any] = {}
     notes = [*alter(kernel, bound, settings.altered)] if settings.altered != UNALTERED else []
@@ -258,16 +258,16 @@ def analyze_kernel(
         notes.append("dependencies through flags are left out")
     if simulation is not None:
         try:
-            _more_simulations(kernel, bound, bounds, simulation, settings, parts, notes, known)
+            _more_simulations(kernel, bound, bounds, simulation, settings, parts, notes, cache)
         except RuntimeError as error:
             notes.append(f"not simulated with changes: {error}")
     if not settings.steady or (settings.simulate and not settings.fixed_ports):
-        parts["cold"] = _cold(bound, model, settings, notes, known)
+        parts["cold"] = _cold(bound, model, settings, notes, cache)
     if settings.steady and settings.timeline_iterations and kernel.instructions:
         parts |= _timeline(bound, settings, of, simulation is None, notes)
     if settings.waits and simulation is not None:
         try:
-            parts["waits"] = _waits(bound, len(kernel.instructions), known)
+            parts["waits"] = _waits(bound, len(kernel.instructions), cache)
         except RuntimeError as error:
             notes.append(f"no waits: {error}")
     notes += _unused_values(kernel, bound, settings)
@@ -275,7 +275,7 @@ def analyze_kernel(
         cycles = predicted(bounds, simulation.cycles_per_iteration if simulation else None)
         parts["data"] = _data(kernel, bound, model, cycles, bounds, settings, notes)
     return KernelResult(
-        kernel, model, bound, forms, bounds, simulation, settings, notes=tuple(notes), known=known, **parts
+        kernel, model, bound, forms, bounds, simulation, settings, notes=tuple(notes), cache=cache, **parts
     )
 
 
@@ -379,7 +379,7 @@ def _recorded(bound: BoundKernel, settings: KernelSettings) -> int:
 
 
 def _cold(
-    bound: BoundKernel, model: MachineModel, settings: KernelSettings, notes: list[str], known: CachedCore | None
+    bound: BoundKernel, model: MachineModel, settings: KernelSettings, notes: list[str], cache: CachedCore | None
 ) -> Simulation | None:
     """Return the run from a cold start; adds a note if a requested run is missing."""
     if not settings.cold_iterations or not bound.issue_slots:  # nothing to run
@@ -392,7 +392,7 @@ def _cold(
             event_cycles=settings.timeline_cycles,
             pressure=settings.pressure,
             buffers=_llvm_buffers(model),
-            known=known,
+            cache=cache,
         )
     except RuntimeError as error:
         notes.append(f"not simulated from a cold start: {error}")
@@ -427,21 +427,21 @@ def _more_simulations(
     settings: KernelSettings,
     parts: dict[str, Any],
     notes: list[str],
-    known: CachedCore | None,
+    cache: CachedCore | None,
 ) -> None:
     """Add the results of the other requested simulations to `parts`, with the analysis if it was needed."""
     if (settings.what_ifs and not settings.for_advice) or settings.changes:
         from incc.core import whatif
 
-        analysis = parts["known_analysis"] = (known or core).analyze(bound)
+        analysis = parts["known_analysis"] = (cache or core).analyze(bound)
         requested, reasons = whatif.applicable(settings.changes, kernel, bound)
         notes += reasons
         steady = _steady(bounds, base)
-        parts["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, requested, settings.what_ifs, known)
+        parts["what_ifs"] = whatif.what_ifs(kernel, bound, analysis, steady, requested, settings.what_ifs, cache)
     if settings.alignment == EVERYWHERE:
-        parts["alignments"] = tuple([at(bound, bounds, place, known) for place in range(64)])
+        parts["alignments"] = tuple([at(bound, bounds, place, cache) for place in range(64)])
     elif settings.alignment == AS_FOUND and settings.what_ifs and not settings.for_advice:
-        parts["placements"] = placements(kernel, bound, bounds, base, known)
+        parts["placements"] = placements(kernel, bound, bounds, base, cache)
 
 
 def _steady(bounds: Bounds, base: Simulation) -> Simulation:
@@ -449,18 +449,18 @@ def _steady(bounds: Bounds, base: Simulation) -> Simulation:
     return replace(base, cycles_per_iteration=predicted(bounds, base.cycles_per_iteration))
 
 
-def _waits(bound: BoundKernel, instructions: int, known: CachedCore | None) -> Waits:
+def _waits(bound: BoundKernel, instructions: int, cache: CachedCore | None) -> Waits:
     """Return the waiting times in a recorded simulation. Raises RuntimeError if the run does not end."""
-    if known is not None:
-        return known.waits(bound, instructions)
+    if cache is not None:
+        return cache.waits(bound, instructions)
     from incc.core.waits import waits
 
     return waits(core.simulate(bound, record=True), instructions)
 
 
-def at(bound: BoundKernel, bounds: Bounds, place: int, known: CachedCore | None = None) -> Fraction:
+def at(bound: BoundKernel, bounds: Bounds, place: int, cache: CachedCore | None = None) -> Fraction:
     """Return the prediction for a kernel whose first byte is at `place` modulo 64."""
-    return predicted(bounds, (known or core).simulate(bound, alignment=place).cycles_per_iteration)
+    return predicted(bounds, (cache or core).simulate(bound, alignment=place).cycles_per_iteration)
 
 
 # The share of slots left empty by the front end from which on the code's address may matter.
@@ -470,7 +470,7 @@ _LEAST_UNIT = 8
 
 
 def placements(
-    kernel: KernelCode, bound: BoundKernel, bounds: Bounds, base: Simulation, known: CachedCore | None = None
+    kernel: KernelCode, bound: BoundKernel, bounds: Bounds, base: Simulation, cache: CachedCore | None = None
 ) -> tuple[tuple[int, Fraction], ...]:
     """Return the addresses modulo 64 that the linker may choose for the first byte, with their predictions.
 
@@ -483,5 +483,5 @@ def placements(
         return ()
     predictions = [(kernel.alignment, predicted(bounds, base.cycles_per_iteration))]
     for place in {0, *range(kernel.alignment, 64, unit)} - {kernel.alignment}:
-        predictions.append((place, at(bound, bounds, place, known)))
+        predictions.append((place, at(bound, bounds, place, cache)))
     return tuple(sorted(predictions)) if len({cycles for _, cycles in predictions}) > 1 else ()

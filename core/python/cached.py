@@ -117,15 +117,15 @@ _local = threading.local()
 
 def of_thread() -> CachedCore:
     """Return the results that all analyses of this thread share."""
-    known: CachedCore | None = getattr(_local, "known", None)
-    if known is None:
-        known = _local.known = CachedCore()
-    return known
+    cache: CachedCore | None = getattr(_local, "cache", None)
+    if cache is None:
+        cache = _local.cache = CachedCore()
+    return cache
 
 
 def forget() -> None:
     """Drop the results that the analyses of this thread share."""
-    _local.known = None
+    _local.cache = None
 
 
 def _contents(bound: BoundKernel) -> bytes:

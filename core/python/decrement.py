@@ -69,7 +69,7 @@ def decrements(result: KernelResult) -> tuple[Decrement, ...]:
         code = tuple(work.replaced.items())
         if code not in known:
             kernel = with_replaced(result.kernel, work.replaced)
-            known[code] = analyze_kernel(kernel, result.model, settings, result.known).cycles
+            known[code] = analyze_kernel(kernel, result.model, settings, result.cache).cycles
         return known[code]
 
     variants = zip(*(less_work(result.kernel, result.bound, moves) for moves in _MOVES), strict=True)

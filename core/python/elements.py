@@ -38,7 +38,7 @@ import msgspec
 
 from incc.core import Stream
 from incc.core.analysis import KernelResult
-from incc.frontends.asm.parse import Origin
+from incc.frontends.asm.parse import InstructionOrigin
 from incc.frontends.isa import Operation, isa
 from incc.frontends.kernel import Basis, CompiledLoop, Instruction, KernelCode
 
@@ -258,8 +258,8 @@ class _Flow:
         instruction = self._instructions[number]
         if not any(access.register.kind == "vector" for access in instruction.registers):
             return size
-        if told := next((access.element for access in instruction.memory if access.element), 0):
-            return min(told, size)
+        if element := next((access.element for access in instruction.memory if access.element), 0):
+            return min(element, size)
         bits = self._typed(number, store)
         if bits < 0:  # only moved
             # A load of half a register also reads the register, to keep the other half.
@@ -577,7 +577,7 @@ class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def surroundings(kernel: KernelCode, function: Sequence[Origin], others: Iterable[int] = ()) -> Surroundings:
+def surroundings(kernel: KernelCode, function: Sequence[InstructionOrigin], others: Iterable[int] = ()) -> Surroundings:
     """Return the evidence that the origins of a function's instructions give about a kernel in it.
 
     `others` are the lines of kernels that do the same work; they do not count as the rest of the function.
@@ -613,7 +613,7 @@ def surroundings(kernel: KernelCode, function: Sequence[Origin], others: Iterabl
 
 
 def _floating_places(
-    origins: Iterable[Origin], lines: set[str], operation_of: Callable[[str, str], Operation | None]
+    origins: Iterable[InstructionOrigin], lines: set[str], operation_of: Callable[[str, str], Operation | None]
 ) -> tuple[set[str], set[str], set[str]]:
     """Return the places on these lines of scalar operations, of the simple ones among them, and of packed ones."""
     scalar: set[str] = set()
@@ -642,6 +642,6 @@ def _computes(operation: Operation) -> bool:
     return operation.floating and operation.kind != "convert"
 
 
-def _line(origin: Origin) -> str:
+def _line(origin: InstructionOrigin) -> str:
     """Return file and line of an instruction's place, without the column."""
     return origin.place.rpartition(" ")[0]

@@ -65,7 +65,7 @@ def operations(kernel: KernelCode) -> Operations:
     )
 
 
-class Traffic(msgspec.Struct, frozen=True, kw_only=True):
+class AccessTraffic(msgspec.Struct, frozen=True, kw_only=True):
     """Data that loads and stores move per iteration."""
 
     bytes_loaded: Count
@@ -85,7 +85,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     widest_access_bits: Count
 
 
-def traffic(kernel: KernelCode, flags: Sequence[int], step: int = 0) -> Traffic:
+def traffic(kernel: KernelCode, flags: Sequence[int], step: int = 0) -> AccessTraffic:
     """Return the data that a kernel moves; `flags` are the `instruction_flags` of the bound kernel."""
     loaded = stored = unsized = widest = 0
     for instruction in kernel.instructions:
@@ -97,7 +97,7 @@ def traffic(kernel: KernelCode, flags: Sequence[int], step: int = 0) -> Traffic:
             if access.elements == 1 and (access.load or access.store):
                 widest = max(widest, 8 * access.size)
     frame = [flags[i] for i, instruction in enumerate(kernel.instructions) if on_frame(kernel, instruction)]
-    return Traffic(
+    return AccessTraffic(
         bytes_loaded=loaded,
         bytes_stored=stored,
         unsized_accesses=unsized,
@@ -118,7 +118,7 @@ def on_frame(kernel: KernelCode, instruction: Instruction) -> bool:
     return any((access.load or access.store) and is_on_frame(access) for access in instruction.memory)
 
 
-def intensity(work: Operations, moved: Traffic) -> float | None:
+def intensity(work: Operations, moved: AccessTraffic) -> float | None:
     """Return the floating-point operations per byte loaded or stored; None if bytes are unknown or 0."""
     total = moved.bytes_loaded + moved.bytes_stored
     return round(work.flop / total, DECIMALS) if total and not moved.unsized_accesses else None
@@ -154,7 +154,9 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     """The rates per second in words; empty without a clock."""
 
 
-def rates(work: Operations, moved: Traffic, cycles: Fraction, elements: Elements | None, ghz: float) -> Rates | None:
+def rates(
+    work: Operations, moved: AccessTraffic, cycles: Fraction, elements: Elements | None, ghz: float
+) -> Rates | None:
     """Return the rates at a clock; None if the kernel takes no time or moves an unknown number of bytes."""
     if not cycles or moved.unsized_accesses:
         return None

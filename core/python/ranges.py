@@ -212,7 +212,7 @@ def _changed(result: KernelResult, changes: Mapping[str, object]) -> Fraction:
     bound = copy(result.bound)
     for name, value in changes.items():
         setattr(bound, name, value)
-    of = result.known or core
+    of = result.cache or core
     if result.simulation is None:
         return predicted(of.bounds(bound), None)
     try:

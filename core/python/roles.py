@@ -31,7 +31,7 @@ from incc.core import elements
 from incc.core.analysis import KernelResult
 from incc.core.dataflow import moving_addresses
 from incc.core.elements import Elements, Work
-from incc.frontends.asm.parse import Origin
+from incc.frontends.asm.parse import InstructionOrigin
 from incc.frontends.kernel import Basis, KernelCode, Region, RoleName, SourceLocation
 
 
@@ -50,7 +50,7 @@ class Role(msgspec.Struct, frozen=True, kw_only=True):
     """Reported by the compiler, or inferred from the code."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class LoopPart(msgspec.Struct, frozen=True):
     """The role and the elements of one kernel."""
 
     role: Role
@@ -59,15 +59,15 @@ class Part(msgspec.Struct, frozen=True):
     """Bytes by which the fastest stream advances per iteration; 0 if none is known to."""
 
 
-NO_PART = Part(Role(name=""), None)
+NO_PART = LoopPart(Role(name=""), None)
 """The part of code that is not a loop, and of kernels whose roles are not needed."""
 
 
 def parts(
     results: Sequence[KernelResult],
     places: Sequence[frozenset[SourceLocation]] = (),
-    origins: Callable[[str], Sequence[Origin]] | None = None,
-) -> list[Part]:
+    origins: Callable[[str], Sequence[InstructionOrigin]] | None = None,
+) -> list[LoopPart]:
     """Return the role and the elements of each of a unit's kernels.
 
     `places` holds for each kernel the places in the source of its instructions, if lines are known. `origins` returns
@@ -79,7 +79,7 @@ def parts(
         region = result.kernel.region
         if region is not None and region.shape != "innermost":
             # It has no part in what its function's innermost loops do.
-            kernel_parts[number] = Part(Role(name="partial" if region.shape == "partial" else "main"), None)
+            kernel_parts[number] = LoopPart(Role(name="partial" if region.shape == "partial" else "main"), None)
         elif result.kernel.is_loop:
             functions.setdefault(region.function if region else f"{number}", []).append(number)
     for members in functions.values():
@@ -97,7 +97,7 @@ def parts(
                     surroundings = elements.surroundings(kernel, origins(kernel.region.function), others)
             counted = [works[n] for n in numbers if works[n].pace]
             for number, role in group.roles.items():
-                kernel_parts[number] = Part(
+                kernel_parts[number] = LoopPart(
                     role,
                     elements.elements(works[number], works[smallest], paces, surroundings, counted),
                     max(works[number].steps, default=0),
@@ -118,8 +118,8 @@ def has_fixed_strides(kernel: KernelCode) -> bool:
 
 
 def with_unit_stride(
-    parts: Sequence[Part], results: Sequence[KernelResult], main: int, others: Sequence[int], fixed: Sequence[int]
-) -> list[Part]:
+    parts: Sequence[LoopPart], results: Sequence[KernelResult], main: int, others: Sequence[int], fixed: Sequence[int]
+) -> list[LoopPart]:
     """Return the parts of a unit's kernels with those of a loop that has a version for a stride of 1.
 
     Args:
@@ -139,7 +139,7 @@ def with_unit_stride(
     return changed
 
 
-def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], kernel_parts: list[Part]) -> None:
+def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], kernel_parts: list[LoopPart]) -> None:
     """Replace inferred roles by the compiler's record of a function's loops.
 
     A loop without a record keeps its inferred role: it may be part of one that has a record. It becomes a main loop if
@@ -155,7 +155,7 @@ def _as_compiled(members: Sequence[int], results: Sequence[KernelResult], kernel
         # The record may refer to a loop that code generation changed beyond recognition, which has no kernel.
         role = Role(name=loop.role, of=number_of.get(loop.of, -1), instead=loop.instead, basis="compiler")
         inferred = kernel_parts[number]
-        kernel_parts[number] = Part(role, elements.of_compiler(loop) or inferred.elements, inferred.step)
+        kernel_parts[number] = LoopPart(role, elements.of_compiler(loop) or inferred.elements, inferred.step)
     for number in members:
         role = kernel_parts[number].role
         if number not in compiled and role.of in compiled and kernel_parts[role.of].role.name != "main":

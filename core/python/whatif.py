@@ -67,12 +67,12 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
     """True if the user named the change."""
 
 
-def simulate(scenario: Scenario, known: CachedCore | None = None) -> Simulation:
-    """Simulate until the throughput is steady, reusing a result in `known`.
+def simulate(scenario: Scenario, cache: CachedCore | None = None) -> Simulation:
+    """Simulate until the throughput is steady, reusing a result in `cache`.
 
     Raises RuntimeError if the run does not end.
     """
-    return (known or core).simulate(scenario.bound, **scenario.assumed)
+    return (cache or core).simulate(scenario.bound, **scenario.assumed)
 
 
 def applicable(
@@ -99,7 +99,7 @@ def what_ifs(
     base: Simulation,
     requested: Sequence[CoreChange] = (),
     usual: bool = True,
-    known: CachedCore | None = None,
+    cache: CachedCore | None = None,
 ) -> tuple[WhatIf, ...]:
     """Return the results of changes to the core, fewest cycles first.
 
@@ -113,18 +113,18 @@ def what_ifs(
         base: the simulation of the unchanged core.
         requested: changes that the user requested, tried alone and together.
         usual: also try the changes that make sense for the kernel.
-        known: results of kernels that were analysed before.
+        cache: results of kernels that were analysed before.
 
     Raises:
         RuntimeError: as `simulate` does.
     """
     start = Scenario(kernel, bound, {})
     names = {c.name for c in requested}
-    trials = _Trials(start, analysis, base, known)
+    trials = _Trials(start, analysis, base, cache)
     tried = [c for c in changes(bound, analysis, base) if c.name not in names] if usual else []
     results = [WhatIf(name=c.name, text=c.text, cycles=trials.cycles(c), asked=False) for c in tried]
     results += [
-        WhatIf(name=c.name, text=c.text, cycles=simulate(c.apply(start), known).cycles_per_iteration, asked=True)
+        WhatIf(name=c.name, text=c.text, cycles=simulate(c.apply(start), cache).cycles_per_iteration, asked=True)
         for c in requested
     ]
     if len(requested) > 1:
@@ -133,19 +133,19 @@ def what_ifs(
             together = change.apply(together)
         name = ", ".join(c.name for c in requested)
         text = f"all together: {', '.join(c.text for c in requested)}"
-        results.append(WhatIf(name=name, text=text, cycles=simulate(together, known).cycles_per_iteration, asked=True))
+        results.append(WhatIf(name=name, text=text, cycles=simulate(together, cache).cycles_per_iteration, asked=True))
     # The sort is stable: of equal changes the more tangible one, which is tried first, stays in front.
     return tuple(sorted(results, key=lambda w: w.cycles))
 
 
 def trials(
-    kernel: KernelCode, bound: BoundKernel, analysis: Analysis, base: Simulation, known: CachedCore | None = None
+    kernel: KernelCode, bound: BoundKernel, analysis: Analysis, base: Simulation, cache: CachedCore | None = None
 ) -> Callable[[str], Fraction | None]:
     """Return a function that returns the cycles after a single change by its name, as `what_ifs` has them.
 
     It returns None for a change that means nothing to the kernel, and for a run that does not end.
     """
-    of_kernel = _Trials(Scenario(kernel, bound, {}), analysis, base, known)
+    of_kernel = _Trials(Scenario(kernel, bound, {}), analysis, base, cache)
     by_name = {change.name: change for change in changes(bound, analysis, base)}
 
     def cycles(name: str) -> Fraction | None:
@@ -173,18 +173,18 @@ class _Trials:
         self.analysis = analysis
         self.base = base
         self.enough = base.cycles_per_iteration * (1 - WORTH_TRYING)
-        self.known: dict[str, Fraction] = {}
+        self.cache: dict[str, Fraction] = {}
         # This run pays only if it is likely to save others.
         self.front_end_alone = 2 * base.lost_slots.no_uops > sum(astuple(base.lost_slots))
 
     def cycles(self, change: CoreChange) -> Fraction:
         """Return the cycles per iteration after a change. Raises RuntimeError as `simulate` does."""
-        cycles = self.known.get(change.name)
+        cycles = self.cache.get(change.name)
         if cycles is None:
             cycles = self.base.cycles_per_iteration
             if not self._is_hopeless(change):
                 cycles = simulate(change.apply(self.start), self.before).cycles_per_iteration
-            self.known[change.name] = cycles
+            self.cache[change.name] = cycles
         return cycles
 
     def _is_hopeless(self, change: CoreChange) -> bool:

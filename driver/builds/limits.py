@@ -30,7 +30,7 @@ ENDED_BY = signal.SIGPROF
 """The signal that ends a process that hangs."""
 
 
-class TookTooLong(AnalysisError):
+class UnitTookTooLong(AnalysisError):
     """The analysis of a unit exceeds the time limit."""
 
 
@@ -58,7 +58,7 @@ def limited_time(environment: Mapping[str, str]) -> Iterator[None]:
     seconds = max_seconds(environment)
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"takes more than {seconds} s of CPU time; {SECONDS_VARIABLE} changes the limit")
+        raise UnitTookTooLong(f"takes more than {seconds} s of CPU time; {SECONDS_VARIABLE} changes the limit")
 
     try:
         before = signal.signal(signal.SIGVTALRM, stop) if seconds else None

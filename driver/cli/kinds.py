@@ -17,7 +17,7 @@ from incc.driver import UsageError
 
 if TYPE_CHECKING:
     from incc.core.whatif import CoreChange
-    from incc.frontends.asm.call_path import Trips
+    from incc.frontends.asm.call_path import WantedTrips
     from incc.frontends.objects.spans import Addresses
     from incc.report.source.places import NamedKernels, NamedLine
     from incc.report.where import Condition
@@ -252,7 +252,7 @@ def _of_row(option: str, text: str) -> Condition:
     return condition(option, text, names=ROW_NAMES)
 
 
-def _trips(option: str, text: str) -> Trips:
+def _trips(option: str, text: str) -> WantedTrips:
     from incc.frontends.asm.call_path import parse_trips
 
     try:

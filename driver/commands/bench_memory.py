@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredMachine(msgspec.Struct, frozen=True, kw_only=True):
     """A machine whose caches and memory are measured."""
 
     streams: study.StreamMachine
@@ -51,7 +51,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
-def machine_of_host(model: MachineModel, features: frozenset[str]) -> Machine:
+def machine_of_host(model: MachineModel, features: frozenset[str]) -> MeasuredMachine:
     """Return this machine. Raises Unavailable."""
     if reason := missing():
         raise Unavailable(reason)
@@ -68,7 +68,7 @@ def machine_of_host(model: MachineModel, features: frozenset[str]) -> Machine:
     return _machine(streams, levels, line, bits, most, name, model, inclusive(model.isa))
 
 
-def _simulated(model: MachineModel, features: frozenset[str]) -> Machine:
+def _simulated(model: MachineModel, features: frozenset[str]) -> MeasuredMachine:
     if model.memory is None or model.memory.with_costs != model.memory.levels:
         raise UsageError(f"the model of {model.name} has no costs of caches; --memory --simulated needs them")
     memory = model.memory
@@ -91,7 +91,7 @@ def _machine(
     name: str,
     model: MachineModel,
     copies: Mapping[str, bool] = MappingProxyType({}),
-) -> Machine:
+) -> MeasuredMachine:
     """Return a machine.
 
     Times do not show whether a cache holds lines that another one evicts. The model says it, or for an L3 the
@@ -100,7 +100,7 @@ def _machine(
     victims = {level.name for level in (model.memory.levels if model.memory else ()) if level.victim}
     if "L3" in copies:
         victims = victims - {"L3"} if copies["L3"] else victims | {"L3"}
-    return Machine(
+    return MeasuredMachine(
         streams=streams,
         levels=tuple(replace(level, victim=level.name in victims) for level in levels),
         line=line,
@@ -110,10 +110,10 @@ def _machine(
     )
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryMeasurements(msgspec.Struct, frozen=True, kw_only=True):
     """The measurements of a machine."""
 
-    machine: Machine
+    machine: MeasuredMachine
     records: list[StreamRecord]
     fit: Fit | None
     """The hierarchy that they show; None if they are incomplete."""
@@ -128,14 +128,14 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return statistics.median([record.ghz for record in self.records] or [0.0])
 
 
-def plan(machine: Machine, quick: bool) -> study.Plan:
+def plan(machine: MeasuredMachine, quick: bool) -> study.Plan:
     """Return the points to measure."""
     return study.plan(machine.levels, machine.bits, machine.streams.cores, quick, machine.most_bytes)
 
 
 def measure(
-    machine: Machine, model: MachineModel, records: Records, wanted: study.Plan, measured: list[StreamRecord]
-) -> Outcome:
+    machine: MeasuredMachine, model: MachineModel, records: Records, wanted: study.Plan, measured: list[StreamRecord]
+) -> MemoryMeasurements:
     """Measure streams, and return the memory hierarchy that they show, which is also added to the records.
 
     The measurements are added to `measured` one by one, so that an interruption loses none. Raises Unavailable.
@@ -145,7 +145,7 @@ def measure(
             measured += counted(study.run(machine.streams, wanted, records), "measuring", wanted.measurements)
     finally:
         machine.streams.close()
-    outcome = Outcome(machine=machine, records=measured, fit=None)
+    outcome = MemoryMeasurements(machine=machine, records=measured, fit=None)
     if len(outcome.figures) < len(wanted.points):
         return outcome
     fitted = fit(outcome.figures, machine.levels, machine.line, model)
@@ -187,7 +187,7 @@ def run(options: argparse.Namespace, model: MachineModel, features: frozenset[st
     except Unavailable as error:
         raise AnalysisError(str(error)) from None
     except KeyboardInterrupt:
-        outcome = Outcome(machine=machine, records=measured, fit=None)
+        outcome = MemoryMeasurements(machine=machine, records=measured, fit=None)
         _say(f"interrupted after {len(measured)} of {wanted.measurements}{_continues(records)}")
     finally:
         records.close()
@@ -206,7 +206,7 @@ def _say(text: str) -> None:
 # --- output -----------------------------------------------------------------------------------------------------------
 
 
-def _write(options: argparse.Namespace, outcome: Outcome, core: str) -> None:
+def _write(options: argparse.Namespace, outcome: MemoryMeasurements, core: str) -> None:
     results = _results(outcome, core, options.simulated)
     if options.format == "json":
         lines = [json.dumps(msgspec.to_builtins(record)) for record in outcome.records]
@@ -224,7 +224,7 @@ def _write(options: argparse.Namespace, outcome: Outcome, core: str) -> None:
             raise UsageError(f"{options.html}: {error.strerror}") from None
 
 
-def _results(outcome: Outcome, core: str, simulated: bool) -> dict[str, Any]:
+def _results(outcome: MemoryMeasurements, core: str, simulated: bool) -> dict[str, Any]:
     """Return the cells of the tables and the curves of the plot, as the view takes them."""
     figures = outcome.figures
     every = [*outcome.machine.levels, MemoryLevel(name="memory")]

@@ -131,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
         return _failed(f"{e.filename or folder}: {e.strerror}; {_continues(folder)}")
 
 
-def _streams(relative: MachineModel) -> bench_memory.Machine:
+def _streams(relative: MachineModel) -> bench_memory.MeasuredMachine:
     return bench_memory.machine_of_host(relative, features_of_host(read().features))
 
 
@@ -140,7 +140,7 @@ def _begin(options: MakeHostOptions, relative: MachineModel, folder: str, loops:
     return _Run(options=options, relative=relative, folder=folder, end=end, loops=loops)
 
 
-def _with_memory(this: _Run, machine: Callable[[MachineModel], bench_memory.Machine]) -> _Run:
+def _with_memory(this: _Run, machine: Callable[[MachineModel], bench_memory.MeasuredMachine]) -> _Run:
     """Measure the caches and the memory, print how well that explains streams, and return the run with them."""
     relative = this.relative
     try:
@@ -196,7 +196,7 @@ def make(
     folder: str,
     there: frozenset[str] | None = None,
     exact: bool = False,
-    streams: Callable[[MachineModel], bench_memory.Machine] | None = None,
+    streams: Callable[[MachineModel], bench_memory.MeasuredMachine] | None = None,
 ) -> int:
     """Measure, write the model, check it, print how accurate it is, and return the exit status.
 
@@ -245,7 +245,7 @@ def make(
 def _write(
     this: _Run,
     compared: Sequence[ComparedFinding],
-    result: host_forms.Result,
+    result: host_forms.FormsComparison,
     ports: Sequence[FormPorts] = (),
     note: str = "",
 ) -> tuple[host.WrittenModel, list[ModelFinding]]:
@@ -345,7 +345,7 @@ _VERDICTS = {
 }
 
 
-def _forms_of_x86(this: _Run, core: MeasuredCore, machine: Machine) -> host_forms.Result:
+def _forms_of_x86(this: _Run, core: MeasuredCore, machine: Machine) -> host_forms.FormsComparison:
     """Compare the forms of the loops, then, unless only these are wanted, all others."""
     bench, simulated = host_forms.benches(core, machine, Simulated(this.relative))
     todo = host_forms.wanted(core, host.forms_of(this.loops, this.relative), this.options.quick)
@@ -357,7 +357,7 @@ def _forms(
     bench: host_forms.FormBench,
     expected: host_forms.FormBench,
     todo: Sequence[host_forms.Measurable],
-) -> host_forms.Result:
+) -> host_forms.FormsComparison:
     """Measure forms, and compare them with the figures of the relative's bench."""
     options, relative = this.options, this.relative
     path = os.path.join(this.folder, "forms.jsonl")
@@ -388,8 +388,8 @@ _MOST_STUDIED = 60
 
 
 def _ports(
-    this: _Run, core: MeasuredCore, machine: Machine, result: host_forms.Result
-) -> tuple[host_forms.Result, list[FormPorts]]:
+    this: _Run, core: MeasuredCore, machine: Machine, result: host_forms.FormsComparison
+) -> tuple[host_forms.FormsComparison, list[FormPorts]]:
     """Return the result with other ports for forms that contradict the relative's, and the ports that were inferred.
 
     Forms of the loops may differ only in combination with other forms, so they are studied, too, except with --quick.
@@ -435,8 +435,8 @@ def _without_contradicted(
     made: MachineModel,
     written: host.WrittenModel,
     compared: list[ComparedFinding],
-    result: host_forms.Result,
-) -> tuple[list[ComparedFinding], host_forms.Result]:
+    result: host_forms.FormsComparison,
+) -> tuple[list[ComparedFinding], host_forms.FormsComparison]:
     """Return the comparison and the result without changes that loops contradict.
 
     The loops are measured here (`measuring/host/choice.py`).

@@ -43,13 +43,13 @@ MOST_MESSAGES = 64 << 10
 """Most characters of a compiler's messages that are shown."""
 
 
-def explore(asked: Exploration, folder: str) -> Explored:
+def explore(request: Exploration, folder: str) -> Explored:
     """Compile and analyse a source. This process is confined to the folder, which the caller makes and removes."""
     messages: list[str] = []
     command = ""
     try:
-        settings = _settings(asked)
-        units, command = _units(asked, folder, messages)
+        settings = _settings(request)
+        units, command = _units(request, folder, messages)
         report, notes = _report(units, settings)
         html = _page(report, folder)
     except AnalysisError as error:
@@ -57,28 +57,28 @@ def explore(asked: Exploration, folder: str) -> Explored:
     return Explored(messages=_shown([*messages, *notes]), command=command, report=report, html=html)
 
 
-def _settings(asked: Exploration) -> Settings:
+def _settings(request: Exploration) -> Settings:
     """Return the settings of an analysis. Raises AnalysisError."""
     try:
-        data = ONE["data"]("data", asked.data) if asked.data else ()
-        parsed = tuple(changes.parse(text) for text in asked.changes)
+        data = ONE["data"]("data", request.data) if request.data else ()
+        parsed = tuple(changes.parse(text) for text in request.changes)
     except (UsageError, ValueError) as error:
         raise AnalysisError(str(error)) from None
     kernel: KernelSettings = replace(REPORTED, data=data, changes=parsed)
-    return Settings(core=CoreSettings(mcpu=asked.core), kernel=kernel, limits=LimitSettings(seconds=5))
+    return Settings(core=CoreSettings(mcpu=request.core), kernel=kernel, limits=LimitSettings(seconds=5))
 
 
-def _units(asked: Exploration, folder: str, messages: list[str]) -> tuple[list[Unit], str]:
+def _units(request: Exploration, folder: str, messages: list[str]) -> tuple[list[Unit], str]:
     """Return the units of a source, and the compiler's command. This process is confined then. Raises AnalysisError."""
     environment = child_environment({"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": folder, "LC_ALL": "C.UTF-8"})
-    name = _NAMES[asked.language]
-    if asked.language == "assembly":
+    name = _NAMES[request.language]
+    if request.language == "assembly":
         compiler = Compiler(find_program("as", environment), ["as"])
     else:
-        if asked.compiler not in installed_compilers(_path()):
-            raise AnalysisError(f"there is no compiler {asked.compiler!r} here")
-        compiler = Compiler(find_program(asked.compiler, environment), [asked.compiler])
-    options = allowed_options(asked.options)
+        if request.compiler not in installed_compilers(_path()):
+            raise AnalysisError(f"there is no compiler {request.compiler!r} here")
+        compiler = Compiler(find_program(request.compiler, environment), [request.compiler])
+    options = allowed_options(request.options)
     os.environ.clear()
     os.environ.update(environment)
     tempfile.tempdir = folder
@@ -88,12 +88,12 @@ def _units(asked: Exploration, folder: str, messages: list[str]) -> tuple[list[U
         raise AnalysisError(f"this system cannot keep a compiler from files (Landlock: {error.strerror})") from None
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8", errors="replace") as file:
-        file.write(asked.source)
-    if asked.language == "assembly":
-        return [Unit(assembly=asked.source, assembly_file=name)], ""
-    if asked.language != "fortran":
+        file.write(request.source)
+    if request.language == "assembly":
+        return [Unit(assembly=request.source, assembly_file=name)], ""
+    if request.language != "fortran":
         check_includes(compiler, options, name, environment, folder)
-    words = (asked.compiler, *options, "-c", name)
+    words = (request.compiler, *options, "-c", name)
     problems: list[str] = []
     units = units_of(CompilerCommand(file=name, folder=folder, words=words), problems, True, True, messages)
     if not units:

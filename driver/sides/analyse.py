@@ -43,7 +43,7 @@ class CodePiece(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class Analysed(msgspec.Struct, frozen=True):
+class AnalysedPiece(msgspec.Struct, frozen=True):
     """The result of a piece."""
 
     entries: list[SideKernel]
@@ -96,13 +96,13 @@ def _function(kernel: KernelCode) -> str:
     return kernel.region.function if kernel.region else ""
 
 
-def analyse(pieces: Sequence[CodePiece], jobs: int) -> list[Analysed]:
+def analyse(pieces: Sequence[CodePiece], jobs: int) -> list[AnalysedPiece]:
     """Analyse the pieces and return their results."""
     return list(in_processes(_analysed, pieces, jobs, "analysing", _lost))
 
 
-def _lost(_: CodePiece, why: str) -> Analysed:
-    return Analysed(entries=[], problem=f"not analysed: {why}")
+def _lost(_: CodePiece, why: str) -> AnalysedPiece:
+    return AnalysedPiece(entries=[], problem=f"not analysed: {why}")
 
 
 def in_processes(
@@ -123,7 +123,7 @@ def in_processes(
         raise InputError(str(error)) from error
 
 
-def _analysed(piece: CodePiece) -> Analysed:
+def _analysed(piece: CodePiece) -> AnalysedPiece:
     from incc.driver.code import code_of
     from incc.driver.pipeline import AnalysisError, analyze_code, analyze_unit
 
@@ -139,5 +139,5 @@ def _analysed(piece: CodePiece) -> Analysed:
             result = replace(result, kernel_ids=ids, notes=piece.notes)
         (unit,) = build_report([unit_report(result)]).units
     except AnalysisError as error:
-        return Analysed(entries=[], problem=str(error))
-    return Analysed(entries=entries_of(unit), left_out=len(unit.left_out), note=unit.model.note)
+        return AnalysedPiece(entries=[], problem=str(error))
+    return AnalysedPiece(entries=entries_of(unit), left_out=len(unit.left_out), note=unit.model.note)

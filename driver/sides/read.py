@@ -18,7 +18,7 @@ from incc.driver.completion import completed
 from incc.driver.cores import named_cores
 from incc.driver.datasets import is_dataset, opened_dataset
 from incc.driver.settings import CoreSettings, Scope, Settings
-from incc.driver.sides.analyse import CODE, Analysed, CodePiece, analyse, object_pieces
+from incc.driver.sides.analyse import CODE, AnalysedPiece, CodePiece, analyse, object_pieces
 from incc.driver.sides.labels import distinct, labels
 from incc.driver.sources import compiled_source, is_source
 from incc.frontends.unit import Unit
@@ -305,7 +305,7 @@ class Collected:
             for kernel, name in zip(kernels, distinct([kernel.kernel_id for kernel in kernels]), strict=True):
                 kernel.kernel_id = name
 
-    def side(self, scope: Scope, analysed: Iterator[Analysed] = iter(())) -> ComparedBuild:  # noqa: B008
+    def side(self, scope: Scope, analysed: Iterator[AnalysedPiece] = iter(())) -> ComparedBuild:  # noqa: B008
         """Return the side, without a label, restricted to the requested functions.
 
         Args:

@@ -18,7 +18,7 @@ from incc.support.errors import AnalysisError
 from incc.support.files import LARGEST_INPUT, read_regular
 
 if TYPE_CHECKING:
-    from incc.running.run_report import Analysed, LoopKey
+    from incc.running.run_report import AnalysedLoop, LoopKey
     from incc.running.units import StoredUnit
 
 TOP = 20
@@ -190,11 +190,11 @@ def report_on(
 
 def analysed_loops(
     mcpu: str, model_path: Sequence[str], modules: set[str], wanted: set[LoopKey], notes: list[str]
-) -> tuple[dict[str, StoredUnit], dict[LoopKey, Analysed]]:
+) -> tuple[dict[str, StoredUnit], dict[LoopKey, AnalysedLoop]]:
     """Return the units in programs and libraries, and the analyses of the loops that ran."""
     from incc.driver.pipeline import analyze_unit, report_of
     from incc.driver.settings import Settings, with_values
-    from incc.running.run_report import Analysed
+    from incc.running.run_report import AnalysedLoop
     from incc.running.units import SECTION, units_in
 
     values = {
@@ -205,7 +205,7 @@ def analysed_loops(
     }
     settings = with_values(Settings(), values)
     units: dict[str, StoredUnit] = {}
-    analysed: dict[LoopKey, Analysed] = {}
+    analysed: dict[LoopKey, AnalysedLoop] = {}
     for module in sorted(modules):
         try:
             stored_units = list(units_in(_section(module)))
@@ -235,7 +235,7 @@ def analysed_loops(
             ways = result.inside or [None] * len(result.results)
             for identity, each, through in zip(result.kernel_ids, result.results, ways, strict=True):
                 if identity in kernels and identity in of_kernel:
-                    analysed[stored.key, identity] = Analysed(each, of_kernel[identity], result.model.name, through)
+                    analysed[stored.key, identity] = AnalysedLoop(each, of_kernel[identity], result.model.name, through)
     return units, analysed
 
 

@@ -50,7 +50,7 @@ _NEEDED = dict.fromkeys(("row", *PLACES, "hash", "isa", "model", "model_version"
 _Row = dict[str, Any]
 
 
-class Description(msgspec.Struct, frozen=True):
+class DatasetDescription(msgspec.Struct, frozen=True):
     """The description of a dataset in its folder, as far as readers need it."""
 
     format: int
@@ -281,12 +281,12 @@ class Dataset:
             raise DatasetError(f"{place}: {error}") from None
 
 
-def _description(folder: str) -> Description:
+def _description(folder: str) -> DatasetDescription:
     path = os.path.join(folder, ABOUT)
     with open(path, "rb") as file:
         text = file.read()
     try:
-        about = msgspec.convert(json.loads(text), Description)
+        about = msgspec.convert(json.loads(text), DatasetDescription)
     except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DatasetError(f"{printable(path)}: not the description of an incc dataset: {error}") from None
     if about.format != FORMAT:

@@ -16,7 +16,7 @@ from incc.frontends.aarch64.decode import LENGTH, decode
 from incc.frontends.aarch64.rules import is_known
 from incc.frontends.aarch64.written_out import OPENS, end_of_block
 from incc.frontends.asm.parse import INSTRUCTION, parse
-from incc.frontends.assembling import AssemblerError, LimitError, Result, run, temporary_folder
+from incc.frontends.assembling import AssemblerError, AssemblerResult, LimitError, run, temporary_folder
 from incc.frontends.diagnostics import LINE_MARKER, Diagnostic, Reading
 from incc.frontends.elf import ElfError, read_elf
 from incc.frontends.isa import LlvmDialect, LlvmRow
@@ -170,7 +170,7 @@ def _clang() -> list[str]:
     return [max(numbered)[1] if numbered else "clang"]
 
 
-def _run(command: Sequence[str], text: str, trusted: bool) -> Result | None:
+def _run(command: Sequence[str], text: str, trusted: bool) -> AssemblerResult | None:
     """Run an assembler; None if it is missing, or may not be given the text. Raises LimitError."""
     try:
         with temporary_folder() as folder:

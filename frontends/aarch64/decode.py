@@ -15,7 +15,7 @@ from incc.frontends.aarch64.affine import affine
 from incc.frontends.aarch64.arithmetic import arithmetic, divisor_of, sum_of
 from incc.frontends.aarch64.branches import BRANCHES, CONDITIONS, SVE_CONDITIONS
 from incc.frontends.aarch64.forms import form_of_operands, read
-from incc.frontends.aarch64.operands import GRANULE, SPECIAL, Address, Operand, general
+from incc.frontends.aarch64.operands import GRANULE, SPECIAL, AddressOperand, Operand, general
 from incc.frontends.aarch64.rules import UNKNOWN, Rule, rule_of
 from incc.frontends.isa import jump_target, word_set
 from incc.frontends.kernel import Instruction, MemoryAccess, Register, RegisterAccess
@@ -147,7 +147,7 @@ def _registers(rule: Rule, operands: Sequence[Operand], number: int) -> tuple[Re
     return tuple([general(f"x{first + n}") for n in range(rule.registers)])
 
 
-def _address_accesses(address: Address) -> list[RegisterAccess]:
+def _address_accesses(address: AddressOperand) -> list[RegisterAccess]:
     return [
         RegisterAccess(register=r, read=True, write=write, operand=None, address=True)
         for r, write in (

@@ -10,9 +10,9 @@ from incc.frontends.aarch64.convention import CONVENTION
 from incc.frontends.aarch64.decode import LENGTH
 from incc.frontends.aarch64.disassemble import instruction, may_transfer, transfer, words
 from incc.frontends.aarch64.kernels import ISA
-from incc.frontends.asm.entry import Effects, effects_of
+from incc.frontends.asm.entry import PointerEffects, effects_of
 from incc.frontends.asm.graph import Jump
-from incc.frontends.jump_tables import TABLE, Layout
+from incc.frontends.jump_tables import TABLE, JumpTableLayout
 from incc.frontends.kernel import Instruction
 from incc.frontends.machine_code import Code, Flow
 
@@ -45,7 +45,7 @@ class A64Disassembler:
         field = next(iter(code.relocations(at, at + LENGTH)), None)
         return instruction(word, section.address + at, field)
 
-    def effects(self, code: Code, lines: tuple[int, ...]) -> list[Effects]:
+    def effects(self, code: Code, lines: tuple[int, ...]) -> list[PointerEffects]:
         """Return the effects of the instructions of a block's lines."""
         return [effects_of(code.instruction(line - 1), CONVENTION) for line in lines]
 
@@ -77,7 +77,7 @@ class _Tables:
     def __init__(self, code: Code) -> None:
         self._code = code
 
-    def layouts(self, at: int, previous: int, jumps: Sequence[Jump]) -> tuple[Layout, ...]:
+    def layouts(self, at: int, previous: int, jumps: Sequence[Jump]) -> tuple[JumpTableLayout, ...]:
         """Return how an indirect jump reads its table, none for a jump that does not seem to have one."""
         code = self._code
         jump = next((a.register.root for a in code.instruction(at).registers), "")
@@ -94,7 +94,7 @@ class _Tables:
         names = self._writer(base, summed, previous)
         word = self._word(names) if names >= 0 else 0
         return (
-            Layout(
+            JumpTableLayout(
                 size=size,
                 signed=bool(load[1]) or extension == _SIGNED.get(size),
                 factor=1 << int(match[5] or 0),
@@ -122,7 +122,7 @@ class _Tables:
             compare = self._code.instruction(jump.at - 1) if more is not None and jump.at else None
             if more is not None and compare and compare.mnemonic in ("cmp", "subs") and compare.immediate is not None:
                 entries = max(entries, compare.immediate + more)
-        return entries or Layout(size=1).entries
+        return entries or JumpTableLayout(size=1).entries
 
     def address(self, n: int) -> int | None:
         """Return the address of data that an instruction names."""

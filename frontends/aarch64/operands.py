@@ -42,7 +42,7 @@ GRANULE = 16
 """The bytes of the shortest vector that SVE allows, which sizes of whole vectors are counted in."""
 
 
-class Address(msgspec.Struct, frozen=True, kw_only=True):
+class AddressOperand(msgspec.Struct, frozen=True, kw_only=True):
     """An address in brackets: base + index * scale + displacement."""
 
     base: Register
@@ -76,7 +76,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     """A predicate whose inactive elements keep the result's old value (`/m`)."""
     value: int | None = None
     """The value of an immediate, the amount of a shift; None if it is not known."""
-    address: Address | None = None
+    address: AddressOperand | None = None
 
 
 def general(name: str) -> Register:
@@ -263,14 +263,14 @@ def _memory(text: str) -> Operand:
     )
 
 
-def _address(operands: list[Operand], shapes: list[str], pre: bool, after: Operand | None) -> Address:
+def _address(operands: list[Operand], shapes: list[str], pre: bool, after: Operand | None) -> AddressOperand:
     offset, amount = (*operands[1:], None, None)[:2]
     index = offset.registers[0] if offset and offset.registers else None
     displacement = offset.value if offset and index is None else 0
     known = displacement is not None
     symbol = offset.text.removeprefix("#") if offset and not known else ""
     step = (displacement if pre else after.value if after else None) if known else None
-    return Address(
+    return AddressOperand(
         base=operands[0].registers[0],
         index=index,
         scale=1 << (amount.value or 0) if amount and index else 1,

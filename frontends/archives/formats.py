@@ -20,11 +20,11 @@ import msgspec
 from incc.frontends.archives.streams import (
     LARGEST_MEMBER,
     ArchiveError,
+    ByteStream,
     CallStream,
     CommonError,
     FileStream,
     PartStream,
-    Stream,
     unpacked,
 )
 from incc.frontends.objects import archive
@@ -37,11 +37,11 @@ _LARGEST_HEADER = 1 << 28
 """Bytes of a header of rpm. The largest one that rpm accepts has 256 MiB."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class ArchiveEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A member of an archive."""
 
     name: str
-    open: Callable[[], Stream]
+    open: Callable[[], ByteStream]
     """Returns the contents; to be called before the next member is read. Raises OSError."""
     refusal: str = ""
     """The reason why code in it is not analysed, or ""."""
@@ -67,7 +67,7 @@ def is_debian(start: bytes) -> bool:
     return start.startswith(b"debian-binary", len(archive.MAGIC))
 
 
-def entries(stream: Stream, path: str) -> Iterator[Entry]:
+def entries(stream: ByteStream, path: str) -> Iterator[ArchiveEntry]:
     """Yield the members of an archive that are regular files. The contents of each can be read until the next one.
 
     Args:
@@ -112,14 +112,14 @@ def _plain(name: str) -> str:
     return name
 
 
-def _failing(error: ArchiveError) -> Callable[[], Stream]:
-    def fail() -> Stream:
+def _failing(error: ArchiveError) -> Callable[[], ByteStream]:
+    def fail() -> ByteStream:
         raise error
 
     return fail
 
 
-def _part(stream: Stream, size: int) -> Callable[[], Stream]:
+def _part(stream: ByteStream, size: int) -> Callable[[], ByteStream]:
     return lambda: PartStream(stream, size)
 
 
@@ -130,7 +130,7 @@ _ABOUT_OTHERS = (*_EXTENDED, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.
 """Types of members that describe the members after them."""
 
 
-def _tar(stream: Stream) -> Iterator[Entry]:
+def _tar(stream: ByteStream) -> Iterator[ArchiveEntry]:
     """Yield the members of a tar archive (POSIX.1-2001, with GNU's long names)."""
     names = _Names()
     long_name, long_link, pax = "", "", dict[str, str]()
@@ -160,11 +160,11 @@ def _tar(stream: Stream) -> Iterator[Entry]:
             size = int(pax["size"][:20]) if pax.get("size", "").isdecimal() else info.size
             end = _padded(stream, size)
             opened = _failing(CommonError("a sparse file; unpack it first")) if is_sparse else _part(stream, size)
-            yield Entry(name=name, open=opened, refusal=names.refusal(name))
+            yield ArchiveEntry(name=name, open=opened, refusal=names.refusal(name))
             stream.seek(end)
         elif info.islnk() and (target := _plain(pax.get("linkpath") or long_link or info.linkname)) not in names:
             error = ArchiveError(f"a hard link to {target!r}, which is not before it in the archive")
-            yield Entry(name=name, open=_failing(error))
+            yield ArchiveEntry(name=name, open=_failing(error))
         long_name, long_link, pax = "", "", {}
 
 
@@ -172,18 +172,18 @@ def _name(text: bytes) -> str:
     return text.rstrip(b"\0").decode("utf-8", "surrogateescape")
 
 
-def _padded(stream: Stream, size: int) -> int:
+def _padded(stream: ByteStream, size: int) -> int:
     """Return the offset of the header after `size` bytes."""
     return stream.tell() + -(-size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
 
 
-def _skip_sparse_maps(stream: Stream, header: bytes) -> None:
+def _skip_sparse_maps(stream: ByteStream, header: bytes) -> None:
     more = header[482]
     while more:
         more = stream.exactly(tarfile.BLOCKSIZE)[504]
 
 
-def _header_text(stream: Stream, size: int) -> bytes:
+def _header_text(stream: ByteStream, size: int) -> bytes:
     if size > _LONGEST_NAME:
         raise ArchiveError(f"a damaged tar archive: a header of {size:,} bytes")
     return stream.exactly(size)
@@ -211,7 +211,7 @@ _ENCRYPTED = 0x41
 """Flags of members: encrypted, with PKWARE's own method as well."""
 
 
-def _zip(stream: Stream) -> Iterator[Entry]:
+def _zip(stream: ByteStream) -> Iterator[ArchiveEntry]:
     """Yield the members of a zip archive, such as a wheel. Its table is at the end, so a member is read as a whole."""
     file: BinaryIO = stream.file if isinstance(stream, FileStream) else BytesIO(stream.rest(LARGEST_MEMBER))
     names = _Names()
@@ -228,11 +228,11 @@ def _zip(stream: Stream) -> Iterator[Entry]:
             start = _failing(CommonError(f"compressed with method {info.compress_type} of zip; unpack it first"))
         else:
             start = _zip_member(opened, info, stream)
-        yield Entry(name=name, open=start, refusal=names.refusal(name))
+        yield ArchiveEntry(name=name, open=start, refusal=names.refusal(name))
 
 
-def _zip_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, stream: Stream) -> Callable[[], Stream]:
-    def start() -> Stream:
+def _zip_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, stream: ByteStream) -> Callable[[], ByteStream]:
+    def start() -> ByteStream:
         with _zip_errors():
             member: IO[bytes] = opened.open(info)
 
@@ -263,7 +263,7 @@ def _zip_errors() -> Iterator[None]:
 # --- ar and deb -------------------------------------------------------------------------------------------------------
 
 
-def _ar(stream: Stream, path: str) -> Iterator[Entry]:
+def _ar(stream: ByteStream, path: str) -> Iterator[ArchiveEntry]:
     """Yield the members of a static library, or those of a Debian package's archive of files."""
     if stream.peek(8).startswith(archive.THIN_MAGIC) and not path:
         raise ArchiveError("a thin static library, whose members are not in the archive")
@@ -276,14 +276,14 @@ def _ar(stream: Stream, path: str) -> Iterator[Entry]:
                 return
             if not is_deb:
                 opened = _thin_member(member, stream) if member.size < 0 else _part(stream, member.size)
-                yield Entry(name=member.name, open=opened)
+                yield ArchiveEntry(name=member.name, open=opened)
     except ObjectError as error:
         raise ArchiveError(str(error)) from None
     if is_deb:
         raise ArchiveError("a damaged Debian package: it has no data.tar")
 
 
-def _thin_member(member: archive.ArchiveMember, stream: Stream) -> Callable[[], Stream]:
+def _thin_member(member: archive.ArchiveMember, stream: ByteStream) -> Callable[[], ByteStream]:
     return lambda: CallStream(BytesIO(member.read()).read, stream.budget)
 
 
@@ -293,7 +293,7 @@ _LEAD = 96
 _CPIO = struct.Struct(">13I")
 
 
-def _rpm(stream: Stream) -> Iterator[Entry]:
+def _rpm(stream: ByteStream) -> Iterator[ArchiveEntry]:
     """Yield the members of an rpm package (rpm's manual, "RPM V4 Package format")."""
     stream.exactly(_LEAD)
     for multiple in (8, 1):  # the signature's size is padded, the header's is not
@@ -306,7 +306,7 @@ def _rpm(stream: Stream) -> Iterator[Entry]:
     yield from _cpio(unpacked(stream, lzma_too=True))
 
 
-def _cpio(stream: Stream) -> Iterator[Entry]:
+def _cpio(stream: ByteStream) -> Iterator[ArchiveEntry]:
     """Yield the members of a cpio archive in the "new" format of SVR4. Of hard links only the last has contents."""
     names = _Names()
     begin = stream.tell()
@@ -328,5 +328,5 @@ def _cpio(stream: Stream) -> Iterator[Entry]:
         stream.seek(stream.tell() + -(stream.tell() - begin) % 4)
         end = stream.tell() + size
         if stat.S_ISREG(mode) and size:
-            yield Entry(name=name, open=_part(stream, size), refusal=names.refusal(name))
+            yield ArchiveEntry(name=name, open=_part(stream, size), refusal=names.refusal(name))
         stream.seek(end + -(end - begin) % 4)

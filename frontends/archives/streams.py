@@ -63,7 +63,7 @@ class Budget:
             raise ArchiveError(f"it unpacks to more than {RATIO:,} times its size")
 
 
-class Stream:
+class ByteStream:
     """Bytes that are read once. Subclasses define `_pull`."""
 
     def __init__(self, budget: Budget) -> None:
@@ -118,7 +118,7 @@ class Stream:
             self.exactly(min(left, PIECE))
 
 
-class FileStream(Stream):
+class FileStream(ByteStream):
     """The bytes of a file on the disk."""
 
     def __init__(self, file: BinaryIO, budget: Budget) -> None:
@@ -138,10 +138,10 @@ class FileStream(Stream):
             self._at, self._ahead = to, b""
 
 
-class PartStream(Stream):
+class PartStream(ByteStream):
     """The next `size` bytes of another stream: the contents of a member."""
 
-    def __init__(self, outer: Stream, size: int) -> None:
+    def __init__(self, outer: ByteStream, size: int) -> None:
         super().__init__(outer.budget)
         self._outer = outer
         self._left = size
@@ -152,7 +152,7 @@ class PartStream(Stream):
         return data
 
 
-class CallStream(Stream):
+class CallStream(ByteStream):
     """Bytes from a function that returns up to the given number, and none at the end."""
 
     def __init__(self, pull: Callable[[int], bytes], budget: Budget) -> None:
@@ -230,7 +230,7 @@ def is_compressed(start: bytes) -> bool:
     return any(magic.match(start) for magic, _, _ in _COMPRESSIONS)
 
 
-def unpacked(stream: Stream, lzma_too: bool = False) -> Stream:
+def unpacked(stream: ByteStream, lzma_too: bool = False) -> ByteStream:
     """Return the contents of a stream uncompressed, or the stream itself if it is not compressed.
 
     Args:
@@ -248,10 +248,10 @@ def unpacked(stream: Stream, lzma_too: bool = False) -> Stream:
     return _Unpacked(stream, "lzma", _xz) if lzma_too and start.startswith(_LZMA) else stream
 
 
-class _Unpacked(Stream):
+class _Unpacked(ByteStream):
     """The contents of a compressed stream: one compressed piece, or several after each other."""
 
-    def __init__(self, packed: Stream, name: str, make: Callable[[], _Decompressor]) -> None:
+    def __init__(self, packed: ByteStream, name: str, make: Callable[[], _Decompressor]) -> None:
         super().__init__(packed.budget)
         self._packed = packed
         self._name = name

@@ -10,9 +10,9 @@ from incc.frontends.archives.streams import (
     LARGEST_MEMBER,
     ArchiveError,
     Budget,
+    ByteStream,
     CommonError,
     FileStream,
-    Stream,
     is_compressed,
     unpacked,
 )
@@ -37,7 +37,7 @@ class Leaf:
     __slots__ = ("address", "inside", "problem", "refusal", "start", "stream")
 
     def __init__(
-        self, address: Address, inside: str, stream: Stream | None, problem: str = "", refusal: str = ""
+        self, address: Address, inside: str, stream: ByteStream | None, problem: str = "", refusal: str = ""
     ) -> None:
         self.address = address
         self.inside = inside
@@ -99,7 +99,7 @@ class Walk:
             first.problem += f" (and {len(more)} more)" if more else ""
             yield first
 
-    def _within(self, stream: Stream, address: Address, inside: str, refusal: str) -> Iterator[Leaf]:
+    def _within(self, stream: ByteStream, address: Address, inside: str, refusal: str) -> Iterator[Leaf]:
         """Yield a file, or the files in it if it is an archive."""
         try:
             if not archive_kind(stream.peek(HEADER)):

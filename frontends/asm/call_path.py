@@ -60,7 +60,7 @@ _SMALL, _LARGE = 3, 4096
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
-class Trips(msgspec.Struct, frozen=True, kw_only=True):
+class WantedTrips(msgspec.Struct, frozen=True, kw_only=True):
     """The wanted iterations of a source's loops."""
 
     inner: int
@@ -75,7 +75,7 @@ MOST_TRIPS, DEFAULT_TRIPS = 10**9, 100
 """The most iterations of a loop in a call, and those of innermost loops if only others are given."""
 
 
-def parse_trips(text: str) -> Trips:
+def parse_trips(text: str) -> WantedTrips:
     """Return the trip counts that a text gives, such as "27" or "inner=27,outer=1000,12=3". Raises ValueError."""
     counts: dict[str, int] = {}
     for part in text.split(","):
@@ -88,7 +88,7 @@ def parse_trips(text: str) -> Trips:
         if name not in ("inner", "outer") and (equals or part != text) and not re.fullmatch("[1-9][0-9]*", name):
             raise ValueError(f"names loops by inner, outer or their line in the source, not {name!r}")
         counts[name] = int(count)
-    return Trips(
+    return WantedTrips(
         inner=counts.get("", counts.get("inner", DEFAULT_TRIPS)),
         outer=counts.get("outer", 1),
         lines={int(name): count for name, count in counts.items() if name.isdigit()},
@@ -527,7 +527,7 @@ class CallFollower:
         except _UnfollowableError as error:
             self._reason = str(error)
 
-    def path(self, trips: Trips) -> CallPath | NoCallPath:
+    def path(self, trips: WantedTrips) -> CallPath | NoCallPath:
         """Return the instructions that a call executes."""
         try:
             solved, walk = self._to(trips)
@@ -544,7 +544,7 @@ class CallFollower:
         )
 
     def first_loops(
-        self, trips: Trips, instructions: int, versions: Set[int], others: Sequence[int] = (_SMALL, _LARGE)
+        self, trips: WantedTrips, instructions: int, versions: Set[int], others: Sequence[int] = (_SMALL, _LARGE)
     ) -> dict[int, tuple[int, ...]]:
         """Return the iterations of the loops among the first instructions of a call, as `CallPath.loops` has them.
 
@@ -568,7 +568,9 @@ class CallFollower:
         entered = {frozenset(header for header in headers if any(walk.iterations.get(header, ()))) for walk in walks}
         return self._iterations(walks[0]) if len(entered) == 1 else {}
 
-    def _to(self, trips: Trips, stop: _Stop | None = None, other: int = _SMALL) -> tuple[dict[_Input, int], _Walk]:
+    def _to(
+        self, trips: WantedTrips, stop: _Stop | None = None, other: int = _SMALL
+    ) -> tuple[dict[_Input, int], _Walk]:
         """Return the trip counts of a call, and the walk through it until `stop` holds. Raises _UnfollowableError.
 
         Arguments that are neither trip counts nor pointers have the value `other`.
@@ -585,7 +587,7 @@ class CallFollower:
     def _iterations(self, walk: _Walk) -> dict[int, tuple[int, ...]]:
         return {self._shape.number(header): tuple(counts) for header, counts in walk.iterations.items()}
 
-    def _wanted(self, header: int, trips: Trips) -> int:
+    def _wanted(self, header: int, trips: WantedTrips) -> int:
         """Return the wanted iterations of a loop's source."""
         # Loops of a constant number of iterations do not make the ones around them outer loops.
         body = self._shape.loops[header].body
@@ -685,7 +687,7 @@ class CallFollower:
 
     # --- trip counts ---
 
-    def _solved(self, trips: Trips, wanted: Mapping[int, int]) -> dict[_Input, int]:
+    def _solved(self, trips: WantedTrips, wanted: Mapping[int, int]) -> dict[_Input, int]:
         """Return the trip counts of all loops: those wanted by line first, then inner ones before outer ones."""
         by_line = {header for header in wanted if self._lines[header] in trips.lines}
         solved: dict[_Input, int] = {}

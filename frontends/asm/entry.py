@@ -179,7 +179,7 @@ def _address_registers(instructions: Sequence[Instruction], pointers: frozenset[
     return roots
 
 
-class Effects(msgspec.Struct, frozen=True):
+class PointerEffects(msgspec.Struct, frozen=True):
     """The effects of an instruction on pointers and the stack: all that most code before a loop is read for."""
 
     writes: frozenset[str]
@@ -190,22 +190,25 @@ class Effects(msgspec.Struct, frozen=True):
     """It may put an address on the stack into a register."""
 
 
-def effects_of(instruction: Instruction | None, convention: Convention) -> Effects:
+def effects_of(instruction: Instruction | None, convention: Convention) -> PointerEffects:
     """Return the effects of an instruction, which is None if it is unknown."""
     if instruction is None:
-        return Effects(convention.pointers, stores=True, names_slot=False)
+        return PointerEffects(convention.pointers, stores=True, names_slot=False)
     if instruction.branch == "call":
-        return Effects(convention.not_kept, stores=False, names_slot=False)
+        return PointerEffects(convention.not_kept, stores=False, names_slot=False)
     writes = frozenset([a.register.root for a in instruction.registers if a.write]) & convention.pointers
     stores = any(m.store and m.base is not None and m.base.root in convention.stack for m in instruction.memory)
-    return Effects(writes, stores, names_slot=instruction.affine is not None)
+    return PointerEffects(writes, stores, names_slot=instruction.affine is not None)
 
 
-class Block:
+class EntryBlock:
     """The code of a block, with the positions that matter to the values of registers and stack slots."""
 
     def __init__(
-        self, effects: Sequence[Effects], instruction: Callable[[int], Instruction | None], stack: tuple[str, ...]
+        self,
+        effects: Sequence[PointerEffects],
+        instruction: Callable[[int], Instruction | None],
+        stack: tuple[str, ...],
     ) -> None:
         self.size = len(effects)
         self.instruction = instruction
@@ -247,24 +250,24 @@ class Blocks:
         self,
         statement: Callable[[int], Sequence[Instruction] | None],
         convention: Convention,
-        effects: Callable[[tuple[int, ...]], list[Effects]] | None = None,
+        effects: Callable[[tuple[int, ...]], list[PointerEffects]] | None = None,
     ) -> None:
         self.convention = convention
         self._statement = statement
         self._effects = effects
-        self._read: dict[tuple[int, ...], Block] = {}
+        self._read: dict[tuple[int, ...], EntryBlock] = {}
 
-    def block(self, lines: tuple[int, ...]) -> Block:
+    def block(self, lines: tuple[int, ...]) -> EntryBlock:
         """Return the block of these lines."""
         block = self._read.get(lines)
         if block is None:
             block = self._read[lines] = self._block(lines)
         return block
 
-    def _block(self, lines: tuple[int, ...]) -> Block:
+    def _block(self, lines: tuple[int, ...]) -> EntryBlock:
         stack = self.convention.stack
         if self._effects is not None:
-            return Block(self._effects(lines), lambda at: (self._statement(lines[at]) or (None,))[0], stack)
+            return EntryBlock(self._effects(lines), lambda at: (self._statement(lines[at]) or (None,))[0], stack)
         code: list[Instruction | None] = []
         previous = 0
         for line in lines:
@@ -272,7 +275,7 @@ class Blocks:
                 instructions = self._statement(line)
                 code.extend((None,) if instructions is None else instructions)
             previous = line
-        return Block([effects_of(i, self.convention) for i in code], code.__getitem__, stack)
+        return EntryBlock([effects_of(i, self.convention) for i in code], code.__getitem__, stack)
 
 
 class Follower:
@@ -287,7 +290,7 @@ class Follower:
         """Further registers whose values when the loop is entered are wanted."""
         self._before = before
         self._blocks = blocks
-        self._used: list[Block | None] = [None] * len(before.lines)
+        self._used: list[EntryBlock | None] = [None] * len(before.lines)
         self.quotients: dict[str, tuple[Value, int]] = {}
         """Unknowns that are a value divided by a number and rounded down."""
         self.products: dict[str, tuple[str, str]] = {}
@@ -299,7 +302,7 @@ class Follower:
         """The instructions and blocks on the way from the loop to the value that is looked for."""
         self._forget()
 
-    def _block(self, b: int) -> Block:
+    def _block(self, b: int) -> EntryBlock:
         block = self._used[b]
         if block is None:
             block = self._used[b] = self._blocks.block(self._before.lines[b])

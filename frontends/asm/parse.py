@@ -577,7 +577,7 @@ class _Begun(msgspec.Struct, kw_only=True):
     has_code: bool = False
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
+class InstructionOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """An instruction of an assembly text with its place in the source."""
 
     line: int
@@ -592,7 +592,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """File, line and column of the last `.loc` before it, "" if there is none or it has no column."""
 
 
-def origins_by_function(text: str) -> Callable[[str], list[Origin]]:
+def origins_by_function(text: str) -> Callable[[str], list[InstructionOrigin]]:
     """Return a function that finds the instructions of a function of a text, as GNU as and LLVM write them.
 
     This is a pass of its own because only few analyses need columns.
@@ -605,15 +605,15 @@ def origins_by_function(text: str) -> Callable[[str], list[Origin]]:
             starts.setdefault(name.rstrip(), number)
 
     @cache
-    def origins_of(function: str) -> list[Origin]:
+    def origins_of(function: str) -> list[InstructionOrigin]:
         return _origins(lines, starts[function], function) if function in starts else []
 
     return origins_of
 
 
-def _origins(lines: Sequence[str], start: int, function: str) -> list[Origin]:
+def _origins(lines: Sequence[str], start: int, function: str) -> list[InstructionOrigin]:
     """Return the instructions of a function whose label is on line `start`."""
-    origins: list[Origin] = []
+    origins: list[InstructionOrigin] = []
     place = ""
     for number in range(start + 1, len(lines) + 1):
         line = lines[number - 1]
@@ -627,7 +627,9 @@ def _origins(lines: Sequence[str], start: int, function: str) -> list[Origin]:
             break
         elif words[0][0] != ".":
             memory = "(" in line or "[" in line
-            origins.append(Origin(line=number, mnemonic=words[0], text=" ".join(words), memory=memory, place=place))
+            origins.append(
+                InstructionOrigin(line=number, mnemonic=words[0], text=" ".join(words), memory=memory, place=place)
+            )
     return origins
 
 

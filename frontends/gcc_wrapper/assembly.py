@@ -88,7 +88,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The words of the last command that add the lines of the source, () if they are the user's."""
 
 
-class Skipped(msgspec.Struct, frozen=True, kw_only=True):
+class SkippedSource(msgspec.Struct, frozen=True, kw_only=True):
     """A source without assembly to analyse."""
 
     source: str
@@ -103,7 +103,7 @@ class AssemblyPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The runs for the analysis of a command."""
 
     runs: tuple[Run, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedSource, ...]
     reads_stdin: bool
     """The compiler reads a source from standard input."""
     writes_stdout: bool
@@ -198,7 +198,7 @@ class _Planner(msgspec.Struct, kw_only=True):
     made: dict[str, _Made] = {}
     """The files that sub-commands make, by name; "|" for the one that the next sub-command reads from a pipe."""
     runs: list[Run] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedSource] = []
     consumed: set[str] = set()
     writes_stdout: bool = False
 
@@ -292,12 +292,14 @@ class _Planner(msgspec.Struct, kw_only=True):
         if not problem and target and not of_target(target):
             problem = f"the code is for {target}, not for {titles()}"
         if problem:
-            self.skipped.append(Skipped(source=run.source, reason=problem))
+            self.skipped.append(SkippedSource(source=run.source, reason=problem))
         else:
             self.runs.append(run)
 
     def _skip(self, source: str, reason: str) -> None:
-        self.skipped.append(Skipped(source=source, reason=reason, expected=True, until_link=reason in _UNTIL_LINK))
+        self.skipped.append(
+            SkippedSource(source=source, reason=reason, expected=True, until_link=reason in _UNTIL_LINK)
+        )
 
     def plan(self) -> AssemblyPlan:
         """Return the plan for all sub-commands."""
@@ -308,7 +310,7 @@ class _Planner(msgspec.Struct, kw_only=True):
             program = os.path.basename(command.words[0])
             if program in _OTHER_FRONT_ENDS and "--help" not in " ".join(command.words):
                 source = _source(command.words, self.arguments, "gcc")
-                self.skipped.append(Skipped(source=source, reason=f"the output of {program} cannot be analysed"))
+                self.skipped.append(SkippedSource(source=source, reason=f"the output of {program} cannot be analysed"))
         stdin_is_read = any(reads_stdin(c) for run in self.runs for c in run.commands) or any(
             not run.commands and run.source in _STANDARD_INPUT for run in self.runs
         )

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from incc.frontends.assembling import (
     READS_FILES,
     AssemblerError,
-    Result,
+    AssemblerResult,
     TextError,
     disk_full,
     run,
@@ -426,7 +426,7 @@ def _default_commands(narrow: bool) -> list[list[str]]:
 
 def _run_over(
     command: Sequence[str], source: str, folder: str, meanwhile: Callable[[], object] | None, trusted: bool
-) -> Result:
+) -> AssemblerResult:
     """Run one of the assemblers over a text, which may read other files only if it is `trusted`."""
     if command[0] == _GNU:
         return run(command, source, folder, meanwhile, not trusted, "" if trusted else "--MD")
@@ -627,7 +627,7 @@ def _for_elf(text: str) -> str:
     return re.sub(_NOT_OF_ELF, lambda match: f'"{match[1]}"' if match[1] else match[0] * (match[0][0] == '"'), text)
 
 
-def _failure(command: str, result: Result, folder: str, trusted: bool) -> AssemblerError:
+def _failure(command: str, result: AssemblerResult, folder: str, trusted: bool) -> AssemblerError:
     """Return the error for an assembler that failed for another reason than a statement."""
     if result.status < 0:
         return AssemblerError(f"the assembler {command!r} was ended by signal {-result.status}")

@@ -25,7 +25,7 @@ def keep(table: dict[_Key, _Value], encoding: _Key, value: _Value) -> _Value:
     return value
 
 
-class Lines:
+class KeyedText:
     """A table below this folder: a text with a key at the start of each line. A run looks up a few of them."""
 
     __slots__ = ("_behind", "_file", "_known", "_text")

@@ -7,9 +7,9 @@ from typing import Any
 
 from iced_x86 import FlowControl, InstructionInfoFactory, OpKind, Register
 
-from incc.frontends.asm.entry import Effects
+from incc.frontends.asm.entry import PointerEffects
 from incc.frontends.asm.graph import Jump
-from incc.frontends.jump_tables import TABLE, Layout
+from incc.frontends.jump_tables import TABLE, JumpTableLayout
 from incc.frontends.kernel import Instruction
 from incc.frontends.machine_code import Code, Flow
 from incc.frontends.x86.convention import CONVENTION
@@ -63,7 +63,7 @@ class X86Disassembler:
             instruction = decode(data[: instruction.length], at, "", 0, fields, section.name)
         return instruction
 
-    def effects(self, code: Code, lines: tuple[int, ...]) -> list[Effects]:
+    def effects(self, code: Code, lines: tuple[int, ...]) -> list[PointerEffects]:
         """Return the effects of the instructions of a block's lines."""
         if not lines:
             return []
@@ -97,13 +97,13 @@ def _bytes(code: Code, n: int) -> bytes:
     return bytes(code.section.data[at : min(end, at + _LONGEST)])
 
 
-_EFFECTS: dict[bytes, Effects] = {}
+_EFFECTS: dict[bytes, PointerEffects] = {}
 """By encoding."""
 _FACTORY = InstructionInfoFactory()
-_CALL = Effects(CONVENTION.not_kept, stores=False, names_slot=False)
+_CALL = PointerEffects(CONVENTION.not_kept, stores=False, names_slot=False)
 
 
-def encoding_effects(encoding: bytes) -> Effects:
+def encoding_effects(encoding: bytes) -> PointerEffects:
     """Return the effects of the instruction that `decode` makes of an encoding."""
     native = next(disassemble(encoding, 0))
     if branch_of(native) == "call":
@@ -112,7 +112,7 @@ def encoding_effects(encoding: bytes) -> Effects:
     registers = [(register_of(used.register).root, used.access) for used in info.used_registers()]
     memory = info.used_memory()
     reads_stack = any(root in CONVENTION.stack and access in READS for root, access in registers)
-    return Effects(
+    return PointerEffects(
         frozenset([root for root, access in registers if access in WRITES]) & CONVENTION.pointers,
         stores=any(m.access in WRITES and register_of(m.base).root in CONVENTION.stack for m in memory),
         # Loads and stores do not; of others, the decoded instruction tells.
@@ -120,7 +120,7 @@ def encoding_effects(encoding: bytes) -> Effects:
     )
 
 
-_LAYOUTS = (Layout(size=4, signed=True, relative_to=TABLE), Layout(size=8))
+_LAYOUTS = (JumpTableLayout(size=4, signed=True, relative_to=TABLE), JumpTableLayout(size=8))
 """Distances from the table's start, and addresses."""
 
 
@@ -132,7 +132,7 @@ class _Tables:
     def __init__(self, code: Code) -> None:
         self._code = code
 
-    def layouts(self, at: int, previous: int, jumps: Sequence[Jump]) -> tuple[Layout, ...]:
+    def layouts(self, at: int, previous: int, jumps: Sequence[Jump]) -> tuple[JumpTableLayout, ...]:
         """Return how an indirect jump may read its table, none for a jump that does not seem to have one.
 
         Its target is loaded with an index, or is the sum of two registers.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from incc.report import types as t
 
 
-class Analysis(msgspec.Struct, eq=False):
+class DocumentAnalysis(msgspec.Struct, eq=False):
     """The analysis of a document for one way to compile it."""
 
     also: str
@@ -54,7 +54,7 @@ class Document(msgspec.Struct, eq=False):
     """The absolute path."""
     version: int
     lines: list[str]
-    analyses: dict[str, Analysis] = {}
+    analyses: dict[str, DocumentAnalysis] = {}
     """The last analysis for each way to compile it."""
     also: tuple[str, ...] = ()
     """The other ways to compile it, in the order of the settings."""
@@ -94,7 +94,7 @@ class Document(msgspec.Struct, eq=False):
         else:
             shown = {self.real, *_files(answer.report)}
             texts, others = {path: lines for path, lines in texts.items() if path in shown}, frozenset(texts)
-            self.analyses[also] = Analysis(also, texts, others, answer.report, answer.problem)
+            self.analyses[also] = DocumentAnalysis(also, texts, others, answer.report, answer.problem)
 
 
 class ShownLoop(msgspec.Struct, frozen=True, eq=False):
@@ -102,7 +102,7 @@ class ShownLoop(msgspec.Struct, frozen=True, eq=False):
 
     uri: str
     """The document that was analysed, which may be another one that includes this."""
-    analysis: Analysis
+    analysis: DocumentAnalysis
     unit: t.UnitReport
     kernel: t.KernelReport
     line: int

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from incc.live.jobs import JobError, Jobs
+from incc.live.jobs import Jobs, LiveJobError
 from incc.live.lsp.documents import Document, ShownLoop, shown_loops
 from incc.live.lsp.lines import lines_of
 from incc.live.requests import Answer, EditedFile, EditorSettings, TrialAnswer, TrialRequest
@@ -136,7 +136,7 @@ class InccServer(LanguageServer):
         """Replace the reports on a document by complete ones."""
         for analysis in [*document.analyses.values()]:
             if analysis.report is not None:
-                with contextlib.suppress(JobError):  # the first report stays
+                with contextlib.suppress(LiveJobError):  # the first report stays
                     analysis.report = await self.jobs.run("complete", analysis.report)
         self.refresh()
 
@@ -151,7 +151,7 @@ class InccServer(LanguageServer):
     async def _ask(self, file: EditedFile) -> Answer:
         try:
             answer: Answer = await self.jobs.run("analyse", file)
-        except JobError as error:
+        except LiveJobError as error:
             return Answer(problem=f"{os.path.basename(file.path)}: {error}", also=file.settings.also or ())
         return answer
 
@@ -175,8 +175,8 @@ class InccServer(LanguageServer):
 
     def refreshes(self, kind: Literal["code_lens", "inlay_hint"]) -> bool:
         """Return True if the client asks for lenses or hints again when `refresh` says that there are others."""
-        asked = getattr(self.client_capabilities.workspace, kind, None)
-        return bool(asked and asked.refresh_support)
+        capability = getattr(self.client_capabilities.workspace, kind, None)
+        return bool(capability and capability.refresh_support)
 
     def publish(self, document: Document) -> None:
         """Publish the diagnostics of a document as it is now."""
@@ -231,7 +231,7 @@ class InccServer(LanguageServer):
         request = TrialRequest(file=file, report=analysis.report)
         try:
             answer: TrialAnswer = await self.jobs.run("try_flags", request)
-        except JobError as error:
+        except LiveJobError as error:
             answer = TrialAnswer(problem=str(error))
         analysis.trials = analysis.trials | {tuple(flags): answer}
         texts = [
@@ -258,7 +258,7 @@ class InccServer(LanguageServer):
             return ""
         try:
             text = await self.jobs.run("page", self.edited_file(document, analysis.texts[document.real], also))
-        except JobError as error:
+        except LiveJobError as error:
             self.show(str(error), lsp.MessageType.Error)
             return ""
         path = os.path.join(self.pages.name, f"{os.path.basename(document.path)}.html")

@@ -25,7 +25,7 @@ from starlette.responses import (
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from incc.live.jobs import JobError, Jobs
+from incc.live.jobs import Jobs, LiveJobError
 from incc.live.web.guard import REPORT_POLICY, Guard
 from incc.live.web.requests import Choices, Exploration, Explored
 
@@ -44,14 +44,14 @@ _TICK = 0.1
 """Seconds between two looks at the queue and at the connection."""
 
 
-class Result(msgspec.Struct, frozen=True):
+class StoredPage(msgspec.Struct, frozen=True):
     """A page that the browser may ask for, and its report."""
 
     html: str
     report: t.AnalysisReport | None = None
 
 
-class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ComparisonRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A request to compare results."""
 
     ids: tuple[str, ...]
@@ -63,11 +63,11 @@ class LivePage:
 
     def __init__(self, jobs: Jobs) -> None:
         self.jobs = jobs
-        self.results: OrderedDict[str, Result] = OrderedDict()
+        self.results: OrderedDict[str, StoredPage] = OrderedDict()
         self._text = 0
         self._choices: asyncio.Task[Choices] | None = None
 
-    def keep(self, result: Result) -> str:
+    def keep(self, result: StoredPage) -> str:
         """Keep a result, and return the name that the browser asks for it by, which cannot be guessed."""
         name = secrets.token_urlsafe(16)
         self.results[name] = result
@@ -85,15 +85,15 @@ class LivePage:
     async def explore(self, request: Request) -> Response:
         """Answer with lines of JSON: the place in the queue whenever it changes, then the result."""
         try:
-            asked = msgspec.json.decode(await request.body(), type=Exploration)
+            exploration = msgspec.json.decode(await request.body(), type=Exploration)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return PlainTextResponse(f"{error}\n", 400)
-        return StreamingResponse(self._explored(request, asked), media_type="application/x-ndjson")
+        return StreamingResponse(self._explored(request, exploration), media_type="application/x-ndjson")
 
-    async def _explored(self, request: Request, asked: Exploration) -> AsyncIterator[bytes]:
+    async def _explored(self, request: Request, exploration: Exploration) -> AsyncIterator[bytes]:
         with tempfile.TemporaryDirectory(prefix="incc-web-", ignore_cleanup_errors=True) as folder:
             ticket = object()
-            task = asyncio.create_task(self.jobs.run("explore", asked, folder, ticket=ticket))
+            task = asyncio.create_task(self.jobs.run("explore", exploration, folder, ticket=ticket))
             await asyncio.sleep(0)  # it takes its place
             try:
                 before = -1
@@ -108,15 +108,15 @@ class LivePage:
                 yield _line(self._answer(task))
             finally:
                 task.cancel()
-                with contextlib.suppress(asyncio.CancelledError, JobError):
+                with contextlib.suppress(asyncio.CancelledError, LiveJobError):
                     await task
 
     def _answer(self, task: asyncio.Task[Explored]) -> dict[str, Any]:
         try:
             explored = task.result()
-        except JobError as error:
+        except LiveJobError as error:
             explored = Explored(problem=str(error))
-        name = self.keep(Result(explored.html, explored.report)) if explored.html else ""
+        name = self.keep(StoredPage(explored.html, explored.report)) if explored.html else ""
         kernels = [
             kernel_summary(unit, kernel)
             for unit in (explored.report.units if explored.report else ())
@@ -133,25 +133,25 @@ class LivePage:
     async def compare(self, request: Request) -> Response:
         """Answer with the name of the page that compares several results."""
         try:
-            asked = msgspec.json.decode(await request.body(), type=Comparison)
+            comparison = msgspec.json.decode(await request.body(), type=ComparisonRequest)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             return PlainTextResponse(f"{error}\n", 400)
-        reports = [self.results[name].report for name in asked.ids if name in self.results]
-        if len(reports) < 2 or len(reports) != len(asked.labels) or None in reports:
+        reports = [self.results[name].report for name in comparison.ids if name in self.results]
+        if len(reports) < 2 or len(reports) != len(comparison.labels) or None in reports:
             return PlainTextResponse("two results at least are needed, and a label for each\n", 404)
         try:
-            html = await self.jobs.run("compare", reports, asked.labels)
-        except JobError as error:
+            html = await self.jobs.run("compare", reports, comparison.labels)
+        except LiveJobError as error:
             return _json({"result": "", "problem": str(error)})
-        return _json({"result": self.keep(Result(html)), "problem": ""})
+        return _json({"result": self.keep(StoredPage(html)), "problem": ""})
 
     async def show(self, request: Request) -> Response:
         """Answer with the name of the page of a report in JSON, the body of the request."""
         try:
             html = await self.jobs.run("show", (await request.body()).decode("utf-8", "replace"))
-        except JobError as error:
+        except LiveJobError as error:
             return _json({"result": "", "problem": str(error).partition(": ")[2] or str(error)})
-        return _json({"result": self.keep(Result(html)), "problem": ""})
+        return _json({"result": self.keep(StoredPage(html)), "problem": ""})
 
     async def report(self, request: Request) -> Response:
         """Answer with the page of a result."""

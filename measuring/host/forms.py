@@ -175,7 +175,7 @@ class Difference(msgspec.Struct, frozen=True):
     """Their origin."""
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class FormsComparison(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a comparison of forms."""
 
     same: int
@@ -240,13 +240,13 @@ def compare(
     simulated: FormBench,
     model: MachineModel,
     path: str,
-) -> Result:
+) -> FormsComparison:
     """Return the forms that differ.
 
     A form that differs is measured again, exactly, and believed if it differs in the same way; these figures go into
     the same file, before those that they replace.
     """
-    result = Result(same=0, different=[], unsteady=[], faster=[], missing=[])
+    result = FormsComparison(same=0, different=[], unsteady=[], faster=[], missing=[])
     same = 0
     for v, record in measured:
         form = model.lookup(v.key[0], frozenset(v.key[1]))
@@ -306,7 +306,7 @@ _AGAIN = 2
 """The number of times that a form which differs is measured again."""
 
 
-def with_ports(result: Result, inferred: Iterable[FormPorts], model: MachineModel) -> Result:
+def with_ports(result: FormsComparison, inferred: Iterable[FormPorts], model: MachineModel) -> FormsComparison:
     """Return the result with other µops for forms, and without the throughputs that these explain."""
     differences = {d.key: d for d in result.different}
     for one in inferred:
@@ -331,7 +331,7 @@ def with_ports(result: Result, inferred: Iterable[FormPorts], model: MachineMode
     return replace(result, different=list(differences.values()), faster=faster)
 
 
-def contradicting(result: Result) -> list[str]:
+def contradicting(result: FormsComparison) -> list[str]:
     """Return the forms that the relative lacks, or whose throughput its ports do not explain."""
     slower = [d.key[0] for d in result.different if "tp" in d.fields and not d.key[1]]
     return list(dict.fromkeys([*result.faster, *slower, *result.missing]))

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from incc.core.analysis import KernelResult, analyze_kernel
 from incc.frontends.isa import isa
 from incc.measuring.harness import LoopFailure, MachineLoop
-from incc.measuring.host.forms import Result
+from incc.measuring.host.forms import FormsComparison
 from incc.measuring.host.ports import of_relative, surely_different, uops_text
 from incc.measuring.kernels import MACHINES
 from incc.measuring.pipeline.comparison import ComparedFinding, changed_fusion, changed_parameters
@@ -167,7 +167,7 @@ def model_text(
     processor: str,
     compared: Sequence[ComparedFinding],
     forms: Forms,
-    result: Result | None,
+    result: FormsComparison | None,
     ports: Sequence[FormPorts] = (),
     note: str = "",
     memory: MemoryHierarchy | None = None,
@@ -245,7 +245,7 @@ def _findings(compared: Sequence[ComparedFinding], strange: Sequence[str]) -> li
     return lines
 
 
-def _forms_said(result: Result | None) -> list[str]:
+def _forms_said(result: FormsComparison | None) -> list[str]:
     if result is None:
         return []
     lines = [

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from incc.core.analysis import KernelSettings, analyze_kernel
 from incc.core.memory.levels import DataTimes, data_times, times
 from incc.measuring.streams.loops import LINE, UNROLL, StreamLoop
-from incc.measuring.streams.study import Point
+from incc.measuring.streams.study import StudyPoint
 from incc.models.memory import MOST_CYCLES, MemoryHierarchy, MemoryLevel
 from incc.models.model import MachineModel
 
@@ -72,7 +72,7 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """The levels beyond L1 of which there are measurements."""
 
 
-Figures = Mapping[Point, float]
+Figures = Mapping[StudyPoint, float]
 """Cycles per cache line of each array."""
 
 

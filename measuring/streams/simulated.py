@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from incc.measuring.streams.fit import core_times
 from incc.measuring.streams.loops import StreamLoop
-from incc.measuring.streams.study import Point, StreamTime
+from incc.measuring.streams.study import StreamTime, StudyPoint
 from incc.models.model import MachineModel
 
 
@@ -27,7 +27,7 @@ class SimulatedStreams:
         self.cores = cores
         self._predicted = cache(self._predict)
 
-    def measure(self, point: Point) -> StreamTime:
+    def measure(self, point: StudyPoint) -> StreamTime:
         """Return the predicted time of a point."""
         predicted = self._predicted(point.loop, point.cores)
         level = next(

@@ -41,7 +41,7 @@ MOST_SECONDS = 540
 """Time after which no further measurement begins."""
 
 
-class Point(msgspec.Struct, frozen=True, order=True):
+class StudyPoint(msgspec.Struct, frozen=True, order=True):
     """A loop on arrays of some size, on one core or several."""
 
     loop: StreamLoop
@@ -74,12 +74,14 @@ class StreamMachine(Protocol):
 
     cores: int
 
-    def measure(self, point: Point) -> StreamTime: ...
+    def measure(self, point: StudyPoint) -> StreamTime: ...
 
     def close(self) -> None: ...
 
 
-def points(levels: Sequence[MemoryLevel], bits: Sequence[int], cores: int, quick: bool, most: int = 0) -> list[Point]:
+def points(
+    levels: Sequence[MemoryLevel], bits: Sequence[int], cores: int, quick: bool, most: int = 0
+) -> list[StudyPoint]:
     """Return the points to measure on a machine.
 
     Args:
@@ -95,10 +97,10 @@ def points(levels: Sequence[MemoryLevel], bits: Sequence[int], cores: int, quick
         longest = min(longest, most)
     sizes = list(_sizes(longest, quick))
     widest = max(bits)
-    result = [Point(loop, size) for loop in loops([widest] if quick else bits) for size in sizes]
+    result = [StudyPoint(loop, size) for loop in loops([widest] if quick else bits) for size in sizes]
     if cores > 1:
         shared = [size for size in _sizes(longest, True) if size > SMALLEST]
-        result += [Point(loop, size, cores) for loop in loops([widest]) for size in shared]
+        result += [StudyPoint(loop, size, cores) for loop in loops([widest]) for size in shared]
     return result
 
 
@@ -111,7 +113,7 @@ def _sizes(longest: int, quick: bool) -> Iterator[int]:
         size *= 2
 
 
-def order(items: Iterable[Point], number: int) -> list[Point]:
+def order(items: Iterable[StudyPoint], number: int) -> list[StudyPoint]:
     """Return the points in the random order of a round, the same for each run."""
     shuffled = sorted(items)
     random.Random(number).shuffle(shuffled)
@@ -146,7 +148,7 @@ class HostStreams:
             start_new_session=True,
         )
 
-    def measure(self, point: Point) -> StreamTime:
+    def measure(self, point: StudyPoint) -> StreamTime:
         """Measure a point; with several cores, return the mean of their times. Raises Unavailable."""
         while len(self._processes) < point.cores:
             process = self._start(self._cpus[len(self._processes)])
@@ -185,7 +187,7 @@ class HostStreams:
 class Plan(msgspec.Struct, frozen=True):
     """The points to measure."""
 
-    points: list[Point]
+    points: list[StudyPoint]
     rounds: int
     """The number of times that each point is measured."""
 
@@ -233,7 +235,7 @@ def run(machine: StreamMachine, wanted: Plan, records: Records) -> Iterator[Stre
             yield msgspec.convert(record, StreamRecord)
 
 
-def _identity(point: Point, number: int) -> dict[str, Any]:
+def _identity(point: StudyPoint, number: int) -> dict[str, Any]:
     """Return the fields of a record that name the measurement of a point in a round."""
     loop = point.loop
     return {
@@ -246,10 +248,10 @@ def _identity(point: Point, number: int) -> dict[str, Any]:
     }
 
 
-def fastest(records: Iterable[StreamRecord]) -> dict[Point, float]:
+def fastest(records: Iterable[StreamRecord]) -> dict[StudyPoint, float]:
     """Return the least cycles of each point."""
-    best: dict[Point, float] = {}
+    best: dict[StudyPoint, float] = {}
     for each in records:
-        point = Point(StreamLoop(each.stream, each.bits, each.non_temporal), each.bytes, each.cores)
+        point = StudyPoint(StreamLoop(each.stream, each.bits, each.non_temporal), each.bytes, each.cores)
         best[point] = min(each.cycles, best.get(point, each.cycles))
     return best

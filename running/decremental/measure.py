@@ -16,7 +16,7 @@ import msgspec
 from incc.core.decrement import Replaced, control_registers
 from incc.running.decremental.passes import passes
 from incc.running.decremental.patching import CodePlaces
-from incc.running.decremental.traced import Outcome, Start, run_traced
+from incc.running.decremental.traced import RunEnd, Start, run_traced
 from incc.support.errors import AnalysisError
 from incc.support.progress import counted
 
@@ -132,7 +132,7 @@ def _course(program: Program, places: CodePlaces, replaced: Replaced) -> list[tu
 
 
 def _difference(
-    first: Outcome | None, outcome: Outcome, before: LoopTime | None, loop: LoopTime | None, limit: float
+    first: RunEnd | None, outcome: RunEnd, before: LoopTime | None, loop: LoopTime | None, limit: float
 ) -> str:
     """Return how a variant's run differs from the program's such that their times cannot be compared, "" if not."""
     assert first is not None
@@ -156,7 +156,7 @@ def _same_iterations(before: LoopTime, loop: LoopTime) -> bool:
     return abs(before.iterations - loop.iterations) <= error + 0.001 * before.iterations
 
 
-def run_copy(program: Program, write: Callable[[str], None] | None, recorded: str, limit: float) -> Outcome:
+def run_copy(program: Program, write: Callable[[str], None] | None, recorded: str, limit: float) -> RunEnd:
     """Run the program in a copy of the working directory for at most `limit` seconds.
 
     Args:
@@ -202,7 +202,7 @@ def _run(
     write: Callable[[str], None] | None,
     read_loop: Callable[[str], LoopTime | None] | None,
     limit: float,
-) -> tuple[Outcome, LoopTime | None]:
+) -> tuple[RunEnd, LoopTime | None]:
     """Run the program and return its end, and what probes recorded of the loop."""
     if read_loop is None:
         return run_copy(program, write, "", limit), None

@@ -35,7 +35,7 @@ _FIXED_ADDRESSES = 0x0040000
 """ADDR_NO_RANDOMIZE of personality."""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class RunEnd(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a run."""
 
     status: int | None
@@ -58,7 +58,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     stdin: IO[bytes]
 
 
-def run_traced(start: Start, limit: float) -> Outcome:
+def run_traced(start: Start, limit: float) -> RunEnd:
     """Run a program for at most `limit` seconds and return how it ended. Raises AnalysisError if it cannot start."""
     with started(start) as (libc, process):
         return _follow(libc, process, time.monotonic() + limit)
@@ -107,7 +107,7 @@ def started(start: Start, fixed: bool = False) -> Iterator[tuple[ctypes.CDLL, su
                 ended = pid == process.pid and not os.WIFSTOPPED(status)
 
 
-def _follow(libc: ctypes.CDLL, process: subprocess.Popen[bytes], end: float) -> Outcome:
+def _follow(libc: ctypes.CDLL, process: subprocess.Popen[bytes], end: float) -> RunEnd:
     """Let the program run until it ends, or until a time."""
     known: set[int] = set()
     exceptions: set[str] | None = set()
@@ -115,14 +115,14 @@ def _follow(libc: ctypes.CDLL, process: subprocess.Popen[bytes], end: float) -> 
         pid, status, usage = os.wait4(-1, os.WNOHANG | ALL_CHILDREN)
         if pid == 0:
             if time.monotonic() > end:
-                return Outcome(status=None, seconds=0.0, exceptions=None)
+                return RunEnd(status=None, seconds=0.0, exceptions=None)
             time.sleep(_POLL_SECONDS)
             continue
         if not os.WIFSTOPPED(status):
             if pid == process.pid:
                 process.returncode = os.waitstatus_to_exitcode(status)
                 raised = None if exceptions is None or not known else frozenset(exceptions)
-                return Outcome(status=process.returncode, seconds=usage.ru_utime + usage.ru_stime, exceptions=raised)
+                return RunEnd(status=process.returncode, seconds=usage.ru_utime + usage.ru_stime, exceptions=raised)
             continue
         sent = os.WSTOPSIG(status)
         if pid not in known:

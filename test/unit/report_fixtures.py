@@ -13,7 +13,7 @@ import msgspec
 from incc.core import Analysis, Chain, Edge, Event, PathStep
 from incc.core.analysis import KernelResult, KernelSettings
 from incc.core.prediction import bounds_of
-from incc.core.roles import Part, Role
+from incc.core.roles import LoopPart, Role
 from incc.core.waits import Waits
 from incc.frontends.kernel import (
     Arithmetic,
@@ -550,7 +550,7 @@ def make_report(*parts: tuple[KernelCode, BoundKernel, Analysis], timeline: bool
     )
     chosen_by = "the command's target, skylake-avx512"
     # Their arrays are no more than reports need: streams cannot be followed.
-    alone = [Part(Role(name="main", of=-1), None)] * len(results)
+    alone = [LoopPart(Role(name="main", of=-1), None)] * len(results)
     return build_report(
         [
             unit_report(

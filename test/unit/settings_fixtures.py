@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from incc.driver.settings import Settings, with_values
-from incc.frontends.asm.call_path import Trips
+from incc.frontends.asm.call_path import WantedTrips
 
 
 def fields_of(part: msgspec.Struct, prefix: str = "") -> Iterator[str]:
     """The fields of settings and of their parts, as in "kernel.altered.decoders"."""
     for name in part.__struct_fields__:
         value = getattr(part, name)
-        if isinstance(value, msgspec.Struct) and not isinstance(value, Trips):
+        if isinstance(value, msgspec.Struct) and not isinstance(value, WantedTrips):
             yield from fields_of(value, f"{prefix}{name}.")
         else:
             yield prefix + name

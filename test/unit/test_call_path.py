@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, Trips
+from incc.frontends.asm.call_path import CallFollower, CallPath, NoCallPath, WantedTrips
 from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.graph import ControlFlow
 from incc.frontends.asm.parse import INSTRUCTION, Assembly, parse
@@ -58,9 +58,9 @@ class Function:
             {self.at(label): number for label, number in (elements or {}).items()},
             {self.at(label): line for label, line in (lines or {}).items()},
         )
-        trips = Trips(inner=inner, outer=outer, lines={int(line[1:]): trips for line, trips in at.items()})
+        trips = WantedTrips(inner=inner, outer=outer, lines={int(line[1:]): trips for line, trips in at.items()})
         # What other calls needed to be measured changes nothing.
-        follower.path(Trips(inner=2 * inner + 1, outer=outer + 1))
+        follower.path(WantedTrips(inner=2 * inner + 1, outer=outer + 1))
         return follower.path(trips)
 
     def loops(self, path: CallPath) -> dict[str, tuple[int, ...]]:
@@ -645,7 +645,7 @@ def test_more_instructions_than_are_wanted_are_refused() -> None:
 def test_instructions_that_cannot_be_decoded_are_a_reason() -> None:
     evaluator = isa("x86").evaluator()
     assert evaluator is not None
-    result = CallFollower(VECTOR.graph, lambda number: (), evaluator).path(Trips(inner=1))
+    result = CallFollower(VECTOR.graph, lambda number: (), evaluator).path(WantedTrips(inner=1))
     assert result == NoCallPath("one of its instructions cannot be decoded")
 
 

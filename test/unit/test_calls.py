@@ -12,7 +12,7 @@ from incc.core.calls import call_cycles
 from incc.driver import calls
 from incc.driver.pipeline import analyze_units
 from incc.driver.settings import CoreSettings, KernelSettings, Scope, Settings
-from incc.frontends.asm.call_path import Trips, parse_trips
+from incc.frontends.asm.call_path import WantedTrips, parse_trips
 from incc.frontends.unit import Unit
 from incc.frontends.x86.kernels import decode_bytes
 from incc.models.loading import load
@@ -121,7 +121,7 @@ def passes(text: str, *data: int | str, core: str = "znver4") -> list[t.DataPass
 
 def call(text: str, core: str = "znver4", **trips: int) -> t.CallReport:
     unit = Unit(assembly=text, assembly_file="a.s")
-    settings = Settings(scope=Scope(trips=Trips(**trips)), core=CoreSettings(mcpu=core))
+    settings = Settings(scope=Scope(trips=WantedTrips(**trips)), core=CoreSettings(mcpu=core))
     (one,) = analyze_units([unit], settings).units[0].calls or ()
     return one
 
@@ -136,8 +136,8 @@ def call(text: str, core: str = "znver4", **trips: int) -> t.CallReport:
 )
 def test_trip_counts_are_read_as_written(inner: int, outer: int, lines: dict[int, int]) -> None:
     parts = [f"inner={inner}", f"outer={outer}", *(f"{line}={count}" for line, count in lines.items())]
-    assert parse_trips(",".join(parts)) == Trips(inner=inner, outer=outer, lines=lines)
-    assert parse_trips(str(inner)) == Trips(inner=inner)
+    assert parse_trips(",".join(parts)) == WantedTrips(inner=inner, outer=outer, lines=lines)
+    assert parse_trips(str(inner)) == WantedTrips(inner=inner)
 
 
 @pytest.mark.parametrize(

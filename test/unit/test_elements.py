@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from incc.core.analysis import KernelResult
-    from incc.core.roles import Part
+    from incc.core.roles import LoopPart
 
 QUICK = settings_with(mcpu="skylake-avx512", what_ifs=False, timeline_iterations=0, simulate=False)
 
@@ -35,7 +35,7 @@ def function(*lines: str) -> str:
     return f'\t.file 1 "t.c"\n\t.text\n\t.globl f\n\t.type f, @function\nf:\n{body}\n\tret\n\t.size f, .-f\n'
 
 
-def found(text: str) -> tuple[list[Part], list[KernelResult]]:
+def found(text: str) -> tuple[list[LoopPart], list[KernelResult]]:
     unit = analyze_unit(Unit(assembly=text, assembly_file="t.s"), QUICK)
     return unit_parts(unit), list(unit.results)
 

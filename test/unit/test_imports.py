@@ -1,9 +1,10 @@
-"""Imports that import-linter's contracts (pyproject.toml) do not cover."""
+"""Imports that import-linter's contracts (pyproject.toml) do not cover, and names that newcomers would mix up."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,13 +41,24 @@ WITHIN_A_PROCESS = {
 }
 
 
-def test_no_file_holds_data_that_could_execute() -> None:
+def package_files() -> list[Path]:
     (package,) = incc.__path__
     files = [path for folder in Path(package).iterdir() if folder.is_dir() for path in folder.resolve().rglob("*.py")]
     assert len(files) > 300
+    return files
+
+
+def test_public_classes_have_names_of_their_own() -> None:
+    classes = Counter(
+        name for path in package_files() for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(), re.MULTILINE)
+    )
+    assert [name for name, count in classes.items() if count > 1] == []
+
+
+def test_no_file_holds_data_that_could_execute() -> None:
     found = {
         "/".join(path.parts[-2:]).replace("python/", "core/")
-        for path in files
+        for path in package_files()
         if EXECUTES.search(path.read_text(encoding="utf-8"))
     }
     assert found == WITHIN_A_PROCESS

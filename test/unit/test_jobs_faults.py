@@ -66,7 +66,7 @@ def test_who_takes_the_first_word_for_a_mistake_is_told_again() -> None:
         while tries < 3:
             try:
                 busy()
-            except limits.TookTooLong:
+            except limits.UnitTookTooLong:
                 tries += 1
     assert tries == 3
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from language_client import CHAIN, LOOP, PATIENCE, REFRESHED, SUM, Editor, editing, program, until
 
-from incc.live.jobs import JobError, Jobs
+from incc.live.jobs import Jobs, LiveJobError
 
 pytestmark = pytest.mark.asyncio
 
@@ -305,13 +305,13 @@ async def test_jobs_return_results_and_errors(jobs: Jobs) -> None:
         ("end", "its process ended"),
         ("none", "has no attribute"),
     ):
-        with pytest.raises(JobError, match=message):
+        with pytest.raises(LiveJobError, match=message):
             await jobs.run(function)
 
 
 async def test_jobs_end_after_a_time(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("incc.live.jobs.MOST_SECONDS", 0.1)
-    with pytest.raises(JobError, match=r"it takes more than 0\.1 s"):
+    with pytest.raises(LiveJobError, match=r"it takes more than 0\.1 s"):
         await jobs.run("sleep")
     await until(lambda: len(workers()) == 0, "the end of the job")
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incc.live.lsp import lines
-from incc.live.lsp.documents import Analysis, Document, shown_loops
+from incc.live.lsp.documents import Document, DocumentAnalysis, shown_loops
 from incc.live.lsp.lines import LineMap, lines_of
 
 # Few different lines, so that many are alike, as closing braces and empty lines are.
@@ -98,7 +98,7 @@ def test_loops_of_headers_are_at_their_lines(steps: list[str], data: st.DataObje
             line = data.draw(st.integers(1, len(on_disk)))
             answer: Any = SimpleNamespace(problem="", report=loop_at("a.h", line))
             source.take("", answer, {source.real: source.lines, header.real: on_disk})
-        analysed: Analysis = source.analyses[""]
+        analysed: DocumentAnalysis = source.analyses[""]
         (kernel,) = analysed.report.units[0].kernels  # type: ignore[union-attr]
         expected = analysed.texts[header.real][kernel.source.line - 1]  # type: ignore[union-attr]
         for loop in shown_loops(header, [source, header]):

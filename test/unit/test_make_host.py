@@ -490,7 +490,7 @@ def test_ports_that_differ_are_written_and_those_in_doubt_are_not(tmp_path: Path
 def test_ports_wait_for_the_next_run_if_there_is_no_time(tmp_path: Path, capsys: Any) -> None:
     relative = load("skylake")
     core = target(relative, features_of(relative))
-    result = host_forms.Result(same=0, different=[], unsteady=[], faster=["POPCNT_R64_RM64/r"], missing=[])
+    result = host_forms.FormsComparison(same=0, different=[], unsteady=[], faster=["POPCNT_R64_RM64/r"], missing=[])
     this = run_on(relative, str(tmp_path), [])
     after, ports = make_host._ports(replace(this, end=time.monotonic() + 0.05), core, Simulated(relative), result)
     assert (after, ports) == (result, [])
@@ -532,7 +532,7 @@ def test_what_is_left_out_is_said(changed: MachineModel, tmp_path: Path, capsys:
     bench = ProbeBench(machine.measure, str(tmp_path / "loops.jsonl"), quick=True)
     compared = compare([number("rob", 300, "seen")], relative)
     key = ("IMUL_R64_RM64/r", ())
-    result = host_forms.Result(
+    result = host_forms.FormsComparison(
         same=0,
         different=[host_forms.Difference(key, {"latency": "0<0,1:5"}, "latency 0<0,1:3")],
         unsteady=[],

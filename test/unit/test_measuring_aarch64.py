@@ -72,7 +72,7 @@ def test_nothing_differs_from_the_model_that_is_the_machine(tmp_path: Path) -> N
         bench, path = host_aarch64.AArch64Bench(host_aarch64.ModelMachine(model), model), str(tmp_path / name)
         measured = host_forms.measure(bench, todo, path, host_forms.MeasuredForms({}, {}), lambda: True)
         result = host_forms.compare(measured, bench, bench, model, path)
-        assert result == host_forms.Result(same=len(todo), different=[], unsteady=[], faster=[], missing=[])
+        assert result == host_forms.FormsComparison(same=len(todo), different=[], unsteady=[], faster=[], missing=[])
 
 
 def test_a_made_core_becomes_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

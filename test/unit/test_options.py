@@ -27,7 +27,7 @@ from incc.driver.cli.usage import COMMANDS
 from incc.driver.cli.values import READERS, OptionValues
 from incc.driver.commands import bench, build, db, diff, mca, model, report, scan
 from incc.driver.settings import Settings
-from incc.frontends.asm.call_path import Trips
+from incc.frontends.asm.call_path import WantedTrips
 from incc.frontends.objects.spans import Addresses
 from incc.report.source.places import NamedKernels, NamedLine
 from settings_fixtures import FIELDS, fields_of
@@ -53,7 +53,7 @@ VALUES = {
     "probability": ("0.25", 0.25),
     "clock": ("3.5", 3.5),
     "bytes": ("3K", 3 << 10),
-    "trips": ("inner=27,outer=9", Trips(inner=27, outer=9)),
+    "trips": ("inner=27,outer=9", WantedTrips(inner=27, outer=9)),
     "alignment": ("all", -2),
     "data": ("l2,4M", ("L2", 4 << 20)),
     "thousand": ("8", 8),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from incc.core.roles import Part
+from incc.core.roles import LoopPart
 from incc.driver.pipeline import analyze_unit
 from incc.frontends.kernel import CompiledLoop
 from incc.frontends.unit import Unit
@@ -49,7 +49,7 @@ def loop(number: int, role: RoleName, of: int = -1, kind: CompiledKind = "plain"
     return CompiledLoop(number=number, function="f", kind=kind, source_loop=0, role=role, of=of, **more)
 
 
-def parts(*loops: CompiledLoop, text: str = TEXT) -> list[Part]:
+def parts(*loops: CompiledLoop, text: str = TEXT) -> list[LoopPart]:
     settings = settings_with(mcpu="skylake", what_ifs=False, timeline_iterations=0, simulate=False)
     return unit_parts(analyze_unit(Unit(assembly=text, assembly_file="f.s", loops=loops), settings))
 
@@ -62,7 +62,7 @@ def report(*loops: CompiledLoop, text: str = TEXT) -> list[Any]:
     return kernels
 
 
-def roles(found: list[Part]) -> list[tuple[str, int, str]]:
+def roles(found: list[LoopPart]) -> list[tuple[str, int, str]]:
     return [(part.role.name, part.role.of, part.role.basis) for part in found]
 
 

@@ -16,7 +16,7 @@ from incc.frontends.asm.control_flow import control_flow
 from incc.frontends.asm.parse import parse
 from incc.running import x86
 from incc.running.compiling import RUNTIME
-from incc.running.edges import OUTSIDE, Edge, NoProbes, edges, ways
+from incc.running.edges import OUTSIDE, ControlEdge, NoProbes, edges, ways
 from incc.running.explain import mixed
 from incc.running.frames import Frames
 from incc.running.insertion import with_probes
@@ -48,14 +48,14 @@ sum:
 def test_edges_enter_and_leave_a_loop() -> None:
     (graph,) = control_flow(parse(SUM))
     assert set(edges(graph)) == {
-        Edge(OUTSIDE, 0, "fall"),
-        Edge(0, 1, "fall"),
-        Edge(0, 4, "jump"),
-        Edge(1, 2, "fall"),
-        Edge(2, 2, "jump"),
-        Edge(2, 3, "fall"),
+        ControlEdge(OUTSIDE, 0, "fall"),
+        ControlEdge(0, 1, "fall"),
+        ControlEdge(0, 4, "jump"),
+        ControlEdge(1, 2, "fall"),
+        ControlEdge(2, 2, "jump"),
+        ControlEdge(2, 3, "fall"),
     }
-    assert ways(graph, {2}) == ([Edge(1, 2, "fall")], [Edge(2, 3, "fall")])
+    assert ways(graph, {2}) == ([ControlEdge(1, 2, "fall")], [ControlEdge(2, 3, "fall")])
 
 
 def test_a_loop_that_a_jump_table_enters_has_no_probes() -> None:
@@ -80,7 +80,9 @@ def test_the_loop_itself_does_not_change() -> None:
 
 @pytest.mark.parametrize("step", [1, -1, 8, -8, 24, -24, 7, 1 << 40, -(1 << 31)])
 def test_the_inverse_divides_by_the_step(step: int) -> None:
-    description = x86.Description(symbol=".Lx", text=b"{}", bits=64, step=step, step_sign=1, places=(), registers=())
+    description = x86.RuntimeDescription(
+        symbol=".Lx", text=b"{}", bits=64, step=step, step_sign=1, places=(), registers=()
+    )
     lines = x86.data([description])
     at = lines.index(".Lx:")
     shift = int(lines[at + 3].split(",")[2])

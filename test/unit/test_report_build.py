@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from incc.core import Analysis
 from incc.core.figures import summary
-from incc.core.roles import NO_PART, Part, Role
+from incc.core.roles import NO_PART, LoopPart, Role
 from incc.frontends.kernel import Arithmetic, KernelCode, Refused
 from incc.frontends.unit import Unit
 from incc.models.binding import bound as b
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from incc.frontends.kernel import RoleName
 
 
-def build(parts: Parts, notes: tuple[str, ...] = (), part: Part = NO_PART, **options: Any) -> t.KernelReport:
+def build(parts: Parts, notes: tuple[str, ...] = (), part: LoopPart = NO_PART, **options: Any) -> t.KernelReport:
     """The report on a kernel; `options` are those of `make_result`."""
     result = make_result(*parts, **options)
     unit = Unit(assembly="", assembly_file="")
@@ -467,7 +467,7 @@ def test_indexed_store_addresses_compete_with_loads() -> None:
 @pytest.mark.parametrize("name", ["remainder", "prologue", "fallback", "outer"])
 def test_nothing_is_advised_for_loops_that_the_compiler_added(name: RoleName) -> None:
     assert rules(build(sum_parts())) == ["sum-chain"]
-    report = build(sum_parts(), part=Part(Role(name=name, of=0), None))
+    report = build(sum_parts(), part=LoopPart(Role(name=name, of=0), None))
     assert rules(report) == []
     kernel, _, _ = triad_parts()
     set_role(report, Role(name=name, of=0), "triad#1", kernel)
@@ -479,7 +479,7 @@ def test_nothing_is_advised_for_loops_that_the_compiler_added(name: RoleName) ->
 def test_what_is_missing_is_said_of_every_loop() -> None:
     kernel, bound, analysis = sum_parts()
     incomplete = replace(kernel, refused=(Refused(9, "vfoo", "no such instruction"),)), bound, analysis
-    report = build(incomplete, part=Part(Role(name="remainder", of=0), None))
+    report = build(incomplete, part=LoopPart(Role(name="remainder", of=0), None))
     assert rules(report) == ["refused-statements"]
 
 
@@ -500,7 +500,7 @@ def test_not_vectorised_is_not_said_beside_a_vectorised_loop() -> None:
 
 
 def test_what_is_advised_for_main_loops() -> None:
-    report = build(sum_parts(), part=Part(Role(name="main"), None))
+    report = build(sum_parts(), part=LoopPart(Role(name="main"), None))
     set_role(report, Role(name="main"))
     assert rules(report) == ["sum-chain"]
     assert report.role == t.RoleReport(name="main", of="", instead=False, basis="inferred", text="main loop")

@@ -22,7 +22,7 @@ from incc.measuring.streams import caches, cpuid, study
 from incc.measuring.streams.fit import core_times, error_of, fit
 from incc.measuring.streams.loops import NAMES, StreamLoop, loops
 from incc.measuring.streams.simulated import SimulatedStreams
-from incc.measuring.streams.study import HostStreams, Point, StreamTime
+from incc.measuring.streams.study import HostStreams, StreamTime, StudyPoint
 from incc.models.loading import load
 from incc.models.memory import MemoryHierarchy, MemoryLevel, described, read, table_text, with_table
 
@@ -75,7 +75,7 @@ def interrupted_after(count: int, how: Callable[[], None]) -> type[SimulatedStre
     class Stand(SimulatedStreams):
         measured = 0
 
-        def measure(self, point: Point) -> StreamTime:
+        def measure(self, point: StudyPoint) -> StreamTime:
             type(self).measured += 1
             if self.measured > count:
                 how()
@@ -146,11 +146,11 @@ def test_a_run_takes_ten_minutes_at_most(cores: int) -> None:
 
 def test_the_fastest_of_several_rounds_counts() -> None:
     core = load("znver5")
-    wanted = study.Plan([Point(StreamLoop("load", 256), 1 << 16)], 3)
+    wanted = study.Plan([StudyPoint(StreamLoop("load", 256), 1 << 16)], 3)
     slower = iter([1.5, 1.0, 2.0])
 
     class Noisy(SimulatedStreams):
-        def measure(self, point: Point) -> StreamTime:
+        def measure(self, point: StudyPoint) -> StreamTime:
             return replace(super().measure(point), cycles=next(slower) * 4)
 
     found = list(study.run(Noisy(core), wanted, study.Records("", core.name)))
@@ -163,8 +163,8 @@ def test_this_machine_streams_through_arrays() -> None:
     cpus = caches.one_cpu_per_core()
     with closing(HostStreams("x86", cpus, 1 << 22)) as machine:
         for point in (
-            Point(StreamLoop("triad", 128), 1 << 14),
-            Point(StreamLoop("copy", 128, True), 1 << 22, len(cpus)),
+            StudyPoint(StreamLoop("triad", 128), 1 << 14),
+            StudyPoint(StreamLoop("copy", 128, True), 1 << 22, len(cpus)),
         ):
             measured = machine.measure(point)
             assert measured.cycles > 0

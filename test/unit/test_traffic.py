@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incc.core import Stream
-from incc.core.memory.traffic import Lines, traffic
+from incc.core.memory.traffic import MovedLines, traffic
 
 LINE = 64
 
@@ -45,7 +45,7 @@ class Cache:
             self.written += modified
 
 
-def simulated(streams: Sequence[Stream], size: int, warm: int, iterations: int, place: int = 0) -> Lines:
+def simulated(streams: Sequence[Stream], size: int, warm: int, iterations: int, place: int = 0) -> MovedLines:
     """Return the lines per iteration that a cache of `size` bytes moves, after `warm` iterations."""
     cache = Cache(size // LINE)
     for iteration in range(warm + iterations):
@@ -56,10 +56,10 @@ def simulated(streams: Sequence[Stream], size: int, warm: int, iterations: int, 
             for line in range(begin // LINE, (begin + each.size - 1) // LINE + 1):
                 cache.access((each.part, line), each.store)
     per = [Fraction(number, iterations) for number in (cache.read, cache.allocate, cache.written)]
-    return Lines(*per, Fraction(0))
+    return MovedLines(*per, Fraction(0))
 
 
-def close(ours: Lines, theirs: Lines, most: float = 0.02) -> bool:
+def close(ours: MovedLines, theirs: MovedLines, most: float = 0.02) -> bool:
     pairs = ((ours.read, theirs.read), (ours.allocate, theirs.allocate), (ours.written, theirs.written))
     return all(abs(a - b) <= most for a, b in pairs)
 
@@ -74,12 +74,12 @@ def test_copy_moves_as_many_lines_as_a_simulated_cache(step: int) -> None:
 
 def test_update_fetches_each_line_once_and_writes_it_back() -> None:
     lines = traffic([stream(0, 0, 32, 32), stream(1, 0, 32, 32, store=True)], LINE).missing(1 << 15)
-    assert lines == Lines(Fraction(1, 2), Fraction(0), Fraction(1, 2), Fraction(0))
+    assert lines == MovedLines(Fraction(1, 2), Fraction(0), Fraction(1, 2), Fraction(0))
 
 
 def test_non_temporal_stores_fetch_nothing() -> None:
     streams = [stream(0, 0, 32, 32), stream(1, 0, 32, 32, store=True, part=1)]
-    assert traffic(streams, LINE, non_temporal=[1]).missing(1 << 15) == Lines(
+    assert traffic(streams, LINE, non_temporal=[1]).missing(1 << 15) == MovedLines(
         Fraction(1, 2), Fraction(0), Fraction(0), Fraction(1, 2)
     )
 
@@ -210,7 +210,7 @@ class SetCache:
         return [sum(getattr(each, name) for each in self._caches) for name in ("read", "allocate", "written")]
 
 
-def in_sets(streams: Sequence[Stream], size: int, ways: int, warm: int, iterations: int, place: int = 0) -> Lines:
+def in_sets(streams: Sequence[Stream], size: int, ways: int, warm: int, iterations: int, place: int = 0) -> MovedLines:
     """Return the lines per iteration that a cache of sets moves, after `warm` iterations."""
     cache = SetCache(size, ways)
     before = [0, 0, 0]
@@ -222,7 +222,7 @@ def in_sets(streams: Sequence[Stream], size: int, ways: int, warm: int, iteratio
             for line in range(begin // LINE, (begin + each.size - 1) // LINE + 1):
                 cache.access(line, each.store)
     counts = [Fraction(after - b, iterations) for after, b in zip(cache.counts(), before, strict=True)]
-    return Lines(*counts, Fraction(0))
+    return MovedLines(*counts, Fraction(0))
 
 
 L1_SIZE, L1_WAYS = 1 << 13, 4
@@ -236,7 +236,9 @@ def test_rows_in_the_same_sets_are_fetched_in_each_iteration(rows: int, distance
     streams = [stream(n, n * distance, 8, store=store and not n) for n in range(rows)]
     ours = traffic(streams, LINE).missing(L1_SIZE, ways=L1_WAYS)
     theirs = [in_sets(streams, L1_SIZE, L1_WAYS, 4096, 2048, place) for place in range(0, LINE, 8)]
-    mean = Lines(*[sum(getattr(each, name) for each in theirs) / len(theirs) for name in Lines.__struct_fields__])
+    mean = MovedLines(
+        *[sum(getattr(each, name) for each in theirs) / len(theirs) for name in MovedLines.__struct_fields__]
+    )
     assert close(ours, mean, 0.05)
 
 

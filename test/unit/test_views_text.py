@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr, replace
 
-from incc.core.roles import Part, Role
+from incc.core.roles import LoopPart, Role
 from incc.frontends.kernel import LeftOut
 from incc.frontends.unit import Unit
 from incc.report import types as t
@@ -234,7 +234,7 @@ def test_equal_shares_are_said() -> None:
                     model=make_model(),
                     chosen_by="-mcpu=x",
                     results=(fixed,),
-                    parts=[Part(Role(name="main"), None)],
+                    parts=[LoopPart(Role(name="main"), None)],
                 )
             )
         ]

@@ -328,12 +328,12 @@ def test_the_memory_for_results_is_limited(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(app, "MOST_TEXT", 100)
     page = app.LivePage(None)  # type: ignore[arg-type]
-    names = [page.keep(app.Result("x" * size)) for size in (40, 40, 30, 10)]
+    names = [page.keep(app.StoredPage("x" * size)) for size in (40, 40, 30, 10)]
     assert [name in page.results for name in names] == [False, True, True, True]
-    large = page.keep(app.Result("x" * 1000))
+    large = page.keep(app.StoredPage("x" * 1000))
     assert list(page.results) == [large], "the last one is always kept"
     for size in (60, 30):
-        page.keep(app.Result("x" * size))
+        page.keep(app.StoredPage("x" * size))
     assert len(page.results) == 2
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iced_x86 import OpAccess, OpKind
 from msgspec.structs import astuple
 
-from incc.frontends.asm.entry import Block, effects_of
+from incc.frontends.asm.entry import EntryBlock, effects_of
 from incc.frontends.kernel import Affine, Arithmetic, Instruction, Register, Sum
 from incc.frontends.x86.assembler import assemble
 from incc.frontends.x86.convention import CONVENTION
@@ -697,7 +697,7 @@ def check_effects(instruction: Instruction) -> None:
     """The effects of an encoding are those of the decoded instruction, which may name no slot after all."""
     effects, expected = encoding_effects(instruction.encoding), effects_of(instruction, CONVENTION)
     assert (effects.writes, effects.stores) == (expected.writes, expected.stores)
-    block = [Block([each], lambda at: instruction, CONVENTION.stack) for each in (effects, expected)]
+    block = [EntryBlock([each], lambda at: instruction, CONVENTION.stack) for each in (effects, expected)]
     assert block[0].named_slots == block[1].named_slots
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from incc.report import types as t
 from incc.views.layout import Layout
-from incc.views.table import Part, select
+from incc.views.table import TableSection, select
 from incc.views.text import decremental, dependencies, header, memory, quality
 from incc.views.text.overview import row_of
 from incc.views.text.unit import call_heading
@@ -100,7 +100,7 @@ def _tables(kernel: t.KernelReport) -> Iterator[list[Any]]:
         yield ["Without some of the work", "", [_table(decremental.part(kernel, kernel.decrements))]]
 
 
-def _table(part: Part) -> list[Any]:
+def _table(part: TableSection) -> list[Any]:
     """Return a table: caption, title and meaning of columns and whether they have numbers, rows, sentences below."""
     table = select(part.table)
     columns = [[column.title, column.meaning, column.right] for column in table.columns]

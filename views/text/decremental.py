@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from incc.report import types as t
 from incc.views.layout import Layout, cycles, percent
-from incc.views.table import Part, Table, number_column, part_lines, row, text_column
+from incc.views.table import Table, TableSection, number_column, part_lines, row, text_column
 
 _COLUMNS = (
     number_column("Cycles", "Predicted cycles per iteration"),
@@ -23,7 +23,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     yield from part_lines([part(kernel, kernel.decrements)], layout)
 
 
-def part(kernel: t.KernelReport, decrements: Sequence[t.DecrementReport]) -> Part:
+def part(kernel: t.KernelReport, decrements: Sequence[t.DecrementReport]) -> TableSection:
     """Return the table, or a sentence if there is nothing to leave out."""
     before = kernel.cycles
     caption = f"Simulated without some of the work ({cycles(before)} cycles per iteration with all of it)"
@@ -36,4 +36,4 @@ def part(kernel: t.KernelReport, decrements: Sequence[t.DecrementReport]) -> Par
         share = percent(gain).replace("\xa0", " ") if abs(gain) >= 0.005 else "-"
         rows.append(row(cycles(each.cycles), share, each.text))
     nothing = "The kernel neither accesses memory nor computes with floating-point numbers."
-    return Part(caption, Table(_COLUMNS, rows), [] if rows else [nothing])
+    return TableSection(caption, Table(_COLUMNS, rows), [] if rows else [nothing])

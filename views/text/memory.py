@@ -9,7 +9,7 @@ from incc.report import types as t
 from incc.report.wording import listed, percent
 from incc.support.text import line_list
 from incc.views.layout import Layout, cycles
-from incc.views.table import Part, Table, number_column, part_lines, row, text_column
+from incc.views.table import Table, TableSection, number_column, part_lines, row, text_column
 
 _STREAMS = (
     text_column("Lines", "Lines of the instructions", 12, 5, priority=2),
@@ -45,7 +45,7 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     yield from part_lines(parts(kernel, data), layout)
 
 
-def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
+def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[TableSection]:
     """Yield the streams and, if they are all known, the levels."""
     sentences = [*_reuse(kernel, data), *data.thrashing]
     if data.unknown:
@@ -56,11 +56,11 @@ def parts(kernel: t.KernelReport, data: t.DataReport) -> Iterator[Part]:
         ]
     rows = [row(*_stream(kernel, stream)) for stream in data.streams]
     rows += [row(*cells) for cells in _others(kernel)]
-    yield Part("Streams of cache lines, per iteration", Table(_STREAMS, rows), sentences)
+    yield TableSection("Streams of cache lines, per iteration", Table(_STREAMS, rows), sentences)
     if data.unknown or len(data.levels) < 2:  # without costs
         return
     figures = dict.fromkeys(level.figures for level in data.levels if level.figures)
-    yield Part(
+    yield TableSection(
         "Cycles and cache lines between each level and the one inside, per iteration",
         Table(_LEVELS, [row(*_level(level)) for level in data.levels]),
         [f"Costs: {'; '.join(figures)} ({data.configuration})."] if figures else [],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from incc.report import types as t
 from incc.support.text import counted, line_list
 from incc.views.layout import Layout, cycles, percent
-from incc.views.table import Part, Table, number_column, part_lines, row, text_column
+from incc.views.table import Table, TableSection, number_column, part_lines, row, text_column
 
 _VECTORS = (
     text_column("Work", "Kind of work", 16, 8),
@@ -45,9 +45,9 @@ def lines(unit: t.UnitReport, kernel: t.KernelReport, layout: Layout) -> Iterato
     yield from part_lines(parts(kernel, kernel.quality), layout)
 
 
-def parts(kernel: t.KernelReport, quality: t.QualityReport) -> Iterator[Part]:
+def parts(kernel: t.KernelReport, quality: t.QualityReport) -> Iterator[TableSection]:
     """Yield the tables of vectors, registers and rates."""
-    yield Part(
+    yield TableSection(
         f"Use of the core's {quality.vector_bits}-bit vectors, without address arithmetic and loop overhead",
         Table(
             _VECTORS,
@@ -58,12 +58,12 @@ def parts(kernel: t.KernelReport, quality: t.QualityReport) -> Iterator[Part]:
         ),
         [],
     )
-    yield Part(
+    yield TableSection(
         "Registers",
         Table(_REGISTERS, [row(use.kind, str(use.used), str(use.live)) for use in quality.registers]),
         list(_stack(kernel, quality.stack)),
     )
-    yield Part(
+    yield TableSection(
         "Rates relative to the core's peak",
         Table(
             _RATES,
@@ -85,7 +85,7 @@ CHANGES = {
 """The names of changes in words."""
 
 
-def _projections(kernel: t.KernelReport, projections: Sequence[t.ProjectionReport]) -> Part:
+def _projections(kernel: t.KernelReport, projections: Sequence[t.ProjectionReport]) -> TableSection:
     """Return a table of the changes that can be made, with sentences on those that cannot."""
     rows, sentences = [], []
     for each in projections:
@@ -102,7 +102,7 @@ def _projections(kernel: t.KernelReport, projections: Sequence[t.ProjectionRepor
             )
         elif each.applies:
             sentences.append(f"{name[:1].upper()}{name[1:]}: unknown, because {each.text}.")
-    return Part(
+    return TableSection(
         f"Simulated with changed code, in cycles per iteration ({cycles(kernel.cycles)} unchanged)",
         Table(_PROJECTIONS, rows),
         sentences,

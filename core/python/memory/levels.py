@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from incc import core
 from incc.core import Bounds
-from incc.core.memory.traffic import Lines, Traffic, sets_of, traffic
+from incc.core.memory.traffic import MovedLines, Traffic, sets_of, traffic
 from incc.frontends.isa import isa
 from incc.frontends.kernel import Instruction, KernelCode
 from incc.models.binding.bound import UOP_LOAD, BoundKernel
@@ -50,7 +50,7 @@ class LevelTime(msgspec.Struct, frozen=True, kw_only=True):
     distance, and those that share their sets with too many others."""
     transfer: Fraction
     """Cycles per iteration of the transfers between this level and the one inside; 0 for L1."""
-    lines: Lines
+    lines: MovedLines
     """The lines that they move."""
     cores: int | None = None
     """The number of cores from which on the level is saturated; None if it never is, or unknown."""
@@ -237,10 +237,10 @@ def _through_levels(
     return result
 
 
-_NO_LINES = Lines(_ZERO, _ZERO, _ZERO, _ZERO)
+_NO_LINES = MovedLines(_ZERO, _ZERO, _ZERO, _ZERO)
 
 
-def _transfer(level: MemoryLevel, lines: Lines) -> tuple[Fraction, Fraction]:
+def _transfer(level: MemoryLevel, lines: MovedLines) -> tuple[Fraction, Fraction]:
     """Return the cycles per iteration in which lines come from a level, and in which they go there."""
     read, write = exact(level.read) or _ZERO, exact(level.write) or _ZERO
     coming = lines.read * read + lines.allocate * (exact(level.allocate) or read)
@@ -252,9 +252,9 @@ def _together(level: MemoryLevel, coming: Fraction, going: Fraction) -> Fraction
     return max(coming, going) if level.both_ways else coming + going
 
 
-def _fewer(lines: Lines, further: Lines) -> Lines:
+def _fewer(lines: MovedLines, further: MovedLines) -> MovedLines:
     """Return the lines of a level without those that the level further out exchanges with it."""
-    return Lines(
+    return MovedLines(
         lines.read - further.read,
         lines.allocate - further.allocate,
         lines.written - further.written,

@@ -34,7 +34,7 @@ _MOST_POSITIONS = 1 << 12
 """The most places of accesses whose lines are counted exactly; of more, no two are taken to share a line."""
 
 
-class Span(msgspec.Struct, frozen=True):
+class AccessSpan(msgspec.Struct, frozen=True):
     """The bytes of an access in a group, mirrored if it moves down, so that the largest `end` is ahead."""
 
     begin: int
@@ -58,7 +58,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     """Its instructions, in program order."""
     lines: Fraction
     """Lines per iteration: all new ones, or all those that the front ahead has touched before."""
-    stores: tuple[Span, ...]
+    stores: tuple[AccessSpan, ...]
     """Its stores."""
     first: bool
     """True for the first of the fronts that touch the same lines."""
@@ -71,7 +71,7 @@ class Front(msgspec.Struct, frozen=True, kw_only=True):
     reuse: Fraction | None = None
     """Bytes that the loop touches in these iterations; None if the lines are new."""
     begin: int
-    """The first byte of its accesses, mirrored if they move down, as of `Span`."""
+    """The first byte of its accesses, mirrored if they move down, as of `AccessSpan`."""
     end: int
     neighbour: bool = False
     """True for new lines of an array that another front goes through an unknown distance away, as in another row: they
@@ -99,7 +99,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         """True if arrays an unknown distance apart are passed through in steps longer than a line."""
         return len({front.part for front in self.fronts if abs(front.step) > self.line}) > 1
 
-    def missing(self, size: int, neighbours: bool = False, ways: int | None = None) -> Lines:
+    def missing(self, size: int, neighbours: bool = False, ways: int | None = None) -> MovedLines:
         """Return the lines per iteration that a cache of `size` bytes exchanges with the level outside.
 
         All new lines come from outside. A line is written back once each time that it leaves, if any front has
@@ -112,7 +112,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
             ways: The cache's associativity; None for a fully associative one.
         """
         read = allocate = written = direct = Fraction(0)
-        modifying: list[Span] = []
+        modifying: list[AccessSpan] = []
         sets = sets_of(size, ways, self.line)
         crowds = [] if sets is None or neighbours else self.crowds(sets)
         crowded = {front: lines for crowd in crowds for front, lines in crowd.lines.items()}
@@ -139,7 +139,7 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
             elif missed:
                 read += front.lines
         written += _lines(tuple(modifying), self.line)
-        return Lines(read, allocate, written, direct)
+        return MovedLines(read, allocate, written, direct)
 
     def _holds(self, front: Front, sets: Sets, apart: bool) -> bool:
         """Return True if the set of a line holds it from its last use by the front ahead until this one uses it.
@@ -262,7 +262,7 @@ def _by_set(touched: Iterable[tuple[Front, int]], sets: Sets) -> Counter[int]:
     return Counter(number % sets.number for number in {number for _, number in touched})
 
 
-class Lines(msgspec.Struct, frozen=True):
+class MovedLines(msgspec.Struct, frozen=True):
     """Lines per iteration between two levels."""
 
     read: Fraction
@@ -336,19 +336,19 @@ def _with_reuse(fronts: Sequence[Front], fixed: int, line: int) -> list[Front]:
     return [front if front.behind is None else replace(front, reuse=touched[front.behind] * line) for front in fronts]
 
 
-def _spans(members: Iterable[Stream], step: int) -> list[Span]:
+def _spans(members: Iterable[Stream], step: int) -> list[AccessSpan]:
     spans = []
     for stream in members:
         begin, end = stream.offset, stream.offset + max(stream.size, 1)
         spans.append(
-            Span(-end, -begin, step, stream.instruction, stream.store)
+            AccessSpan(-end, -begin, step, stream.instruction, stream.store)
             if step < 0
-            else Span(begin, end, step, stream.instruction, stream.store)
+            else AccessSpan(begin, end, step, stream.instruction, stream.store)
         )
     return spans
 
 
-def _by_residue(spans: list[Span], step: int, line: int) -> list[list[Span]]:
+def _by_residue(spans: list[AccessSpan], step: int, line: int) -> list[list[AccessSpan]]:
     """Split the accesses of a group into those that can touch the same lines in some iteration."""
     if step <= line:
         return [spans]
@@ -368,13 +368,13 @@ def _by_residue(spans: list[Span], step: int, line: int) -> list[list[Span]]:
     return parts
 
 
-def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Collection[int]) -> Iterable[Front]:
+def _fronts(part: int, step: int, spans: list[AccessSpan], line: int, non_temporal: Collection[int]) -> Iterable[Front]:
     """Yield the fronts of accesses that touch the same lines, the one that is furthest ahead first."""
     unit = _unit(spans, abs(step), line)
     ordered = sorted(
         [replace(span, unit=unit) for span in spans], key=lambda span: (-span.end, span.store, span.instruction)
     )
-    grouped: list[list[Span]] = []
+    grouped: list[list[AccessSpan]] = []
     reach = 0
     for span in ordered:
         if grouped and reach - span.end <= line:
@@ -408,17 +408,17 @@ def _fronts(part: int, step: int, spans: list[Span], line: int, non_temporal: Co
 
 
 @lru_cache(maxsize=256)
-def _lines(spans: tuple[Span, ...], line: int) -> Fraction:
+def _lines(spans: tuple[AccessSpan, ...], line: int) -> Fraction:
     """Return the number of different lines per iteration that accesses of the same step touch."""
     return _touched([spans], line)[0] if spans else Fraction(0)
 
 
-def _unit(spans: Sequence[Span], step: int, line: int) -> int:
+def _unit(spans: Sequence[AccessSpan], step: int, line: int) -> int:
     first = spans[0].begin
     return gcd(line, step, *[value for span in spans for value in (span.begin - first, span.end - span.begin)])
 
 
-def _touched(groups: Sequence[Sequence[Span]], line: int) -> list[Fraction]:
+def _touched(groups: Sequence[Sequence[AccessSpan]], line: int) -> list[Fraction]:
     """Return the number of different lines per iteration that accesses of the same step touch.
 
     There is a number for each group of accesses, for those of it and of all groups before.

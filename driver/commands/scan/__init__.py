@@ -21,7 +21,7 @@ from incc.driver.commands.scan.options import FORMATS
 from incc.driver.commands.scan.output import Output, messages_of, say_scan, summary, watched
 from incc.driver.commands.scan.pieces import PieceList
 from incc.driver.commands.scan.request import encoded_scan, requested_scan, responding
-from incc.driver.commands.scan.table import DatasetRows, JsonLines, Table
+from incc.driver.commands.scan.table import DatasetRows, JsonLines, RowSelection
 from incc.driver.cores import named_cores
 from incc.driver.datasets import opened_dataset
 from incc.driver.messages import fail, run_command
@@ -170,7 +170,7 @@ def _print(command: _Command, stream: TextIO) -> bool:
     output = Output(scan, stream)
     output.add(ScanOutcome(notes=[note] if note else []))
     lines = JsonLines(stream)
-    table = Table(scan, lines.write) if scan.rows else None
+    table = RowSelection(scan, lines.write) if scan.rows else None
     outcomes = msgspec.msgpack.Decoder(ScanOutcome)
     with _engine(command) as engine, closing(Store("")) as store:
         try:
@@ -237,7 +237,7 @@ def _write_dataset(command: _Command) -> bool:
 def _fill(command: _Command, writer: DatasetWriter, listed: PieceList, output: Output) -> bool:
     """Write the results for the inputs that a dataset lacks, and return False if the user has interrupted that."""
     rows = DatasetRows(writer)
-    table = Table(command.scan, rows.write, rows.kernels)
+    table = RowSelection(command.scan, rows.write, rows.kernels)
     with _engine(command) as engine, interruptible():
         flow = ScanFlow(engine, writer.store, listed.after(writer.pieces), writer.pieces)
         try:

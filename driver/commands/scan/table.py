@@ -57,7 +57,7 @@ def _row(kernel: PlacedKernel, core: OnCore, values: Sequence[Value], number: in
     return row
 
 
-class Table:
+class RowSelection:
     """Selects the rows that a scan shows."""
 
     def __init__(self, scan: Scan, write: Callable[[dict[str, Row]], None], kernels: int = 0) -> None:

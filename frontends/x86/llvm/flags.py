@@ -5,13 +5,13 @@ from __future__ import annotations
 from incc.frontends.isa import Effects
 from incc.frontends.kernel import Instruction
 from incc.frontends.x86.decode import native_of
-from incc.frontends.x86.kept import Lines
+from incc.frontends.x86.kept import KeyedText
 from incc.frontends.x86.statements import read_statement
 
 _BARRIERS = {"lfence": (True, False), "sfence": (False, True), "mfence": (True, True)}
 """Load and store barriers. Source: X86InstPostProcess::setMemBarriers of LLVM's target."""
 
-_FLAGS = Lines("llvm/flags.txt", " ")
+_FLAGS = KeyedText("llvm/flags.txt", " ")
 """LLVM's flags of the forms for which the decoder has others."""
 
 

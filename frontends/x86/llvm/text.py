@@ -19,7 +19,7 @@ from incc.frontends.isa import word_set, words
 from incc.frontends.kernel import Instruction
 from incc.frontends.x86.decode import constant_offsets, native_of, register_of
 from incc.frontends.x86.iced import CODE32, CODE_NAMES, MNEMONIC_NAMES, REGISTER_NAMES, constants
-from incc.frontends.x86.kept import Lines, keep
+from incc.frontends.x86.kept import KeyedText, keep
 from incc.frontends.x86.statements import Names, TextOnlyParts, read_statement
 
 # --- operands of the machine code -------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def _integer_bits(native: Any, registers: list[int]) -> int:
     return bits or next((width for register in registers if (width := _width(register))), 0)
 
 
-_FORMS = Lines("llvm/forms.txt", "|")
+_FORMS = KeyedText("llvm/forms.txt", "|")
 
 
 def _special(key: str, intel: bool) -> str:

@@ -346,7 +346,7 @@ def _plain_moves(records: list[Record]) -> Plain:
     )
 
 
-class Operand(msgspec.Struct, frozen=True, kw_only=True):
+class RecordOperand(msgspec.Struct, frozen=True, kw_only=True):
     """An operand of a record by its names in a form's latency."""
 
     sources: list[str]
@@ -359,12 +359,12 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     """Its access as published: "r", "w", "rw"."""
 
 
-def _operands(record: Record, shape: Shape) -> dict[str, Operand]:
+def _operands(record: Record, shape: Shape) -> dict[str, RecordOperand]:
     """Return the operands of a record by uops.info's names.
 
     Registers that no instruction names (rip, MXCSR, the time-stamp counter) are left out.
     """
-    operands: dict[str, Operand] = {}
+    operands: dict[str, RecordOperand] = {}
     explicit = 0 if record.operands == ("STRING",) else len(record.operands)
     fixed = {_FIXED_ROOTS[o]: str(n) for n, o in enumerate(shape.operands) if o in _FIXED_ROOTS}
     implicit = list(_used_registers(shape))
@@ -385,7 +385,7 @@ def _operands(record: Record, shape: Shape) -> dict[str, Operand]:
             kind = "XMM" if root.startswith("zmm") else "gpr"
         else:
             continue
-        operands[operand["name"]] = Operand(sources=sources, targets=targets, kind=kind, access=access)
+        operands[operand["name"]] = RecordOperand(sources=sources, targets=targets, kind=kind, access=access)
     return operands
 
 
@@ -422,7 +422,7 @@ def _take(registers: list[tuple[str, str]], access: str) -> str | None:
 
 
 def _stored_cycles(
-    record: Record, entry: Mapping[str, Any], plain: Plain, source: Operand, target: Operand
+    record: Record, entry: Mapping[str, Any], plain: Plain, source: RecordOperand, target: RecordOperand
 ) -> int | None:
     """Return the latency from a source to stored data, None where the published figure does not tell."""
     if source.kind == "M":
@@ -444,7 +444,7 @@ def _stored_cycles(
 
 
 def _loaded_cycles(
-    record: Record, shape: Shape, entry: Mapping[str, Any], plain: Plain, source: Operand, target: Operand
+    record: Record, shape: Shape, entry: Mapping[str, Any], plain: Plain, source: RecordOperand, target: RecordOperand
 ) -> int:
     """Return the latency from memory to a register or flag, without that of the load; of `lea` from its address."""
     if "addr" not in entry:
@@ -457,7 +457,9 @@ def _loaded_cycles(
     return (longest if any(o.startswith("VSIB") for o in shape.operands) else int(entry["addr"])) - load
 
 
-def _is_lower_bound(record: Record, entry: Mapping[str, Any], plain: Plain, source: Operand, target: Operand) -> bool:
+def _is_lower_bound(
+    record: Record, entry: Mapping[str, Any], plain: Plain, source: RecordOperand, target: RecordOperand
+) -> bool:
     """Return True if a published latency from memory is only a lower bound."""
     if source.kind != "M":
         return False
