@@ -510,8 +510,8 @@ def main() -> None:
         if "kernels" in wanted:
             kernels(options.kernels, options.engines.split(","), folder)
         if "tasks" in wanted:
-            # A file of a few parts, or the smallest one.
-            some = [file for file in files if os.path.getsize(file) < 8 << 20]
+            # A file of many parts, over which the cost of opening and closing a dataset spreads, or the smallest one.
+            some = [file for file in files if os.path.getsize(file) < 20 << 20]
             tasks(some[0] if some else files[-1], options.tasks, folder)
 
 

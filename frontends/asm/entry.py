@@ -149,7 +149,7 @@ def restarting(instructions: Sequence[Instruction], around: Sequence[int], follo
     changing = follower.written_in(around) | {a.register.root for i in instructions for a in i.registers if a.write}
     blocks = follower.blocks_in(around)
     result = set()
-    for root in _address_registers(instructions, follower.convention.pointers):
+    for root in sorted(_address_registers(instructions, follower.convention.pointers)):
         terms, _ = follower.entering(root) if root in changing else ((), 0)
         defined = [_DEFINED.findall(name) for name, _ in terms]
         if all(of_name and not blocks & {int(b or at) for b, at in of_name} for of_name in defined):
@@ -391,7 +391,7 @@ class Follower:
         """
         unknown = _unknown(name)
         values: set[Value] = set()
-        pending: set[str] = set()
+        pending: dict[str, None] = {}
         for b in blocks:
             if b < 0:
                 # Other blocks that meet it may have changed the value.
@@ -403,14 +403,14 @@ class Follower:
                 continue
             terms, constant = value
             if len(terms) == 1 and terms[0][1] == 1 and constant == 0 and terms[0][0] in self._open:
-                pending.add(terms[0][0])
+                pending[terms[0][0]] = None
             else:
                 values.add(value)
         if own := {value for value in values if (name, 1) in value[0]}:
             return self._in_rounds(name, own, values - own | {_unknown(other) for other in pending})
         if not values and pending:
             outermost = next(other for other in self._open if other in pending)
-            pending.discard(outermost)
+            del pending[outermost]
             values.add(_unknown(outermost))
         if len(values) != 1:
             return unknown

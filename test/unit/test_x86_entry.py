@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -256,3 +259,51 @@ def test_each_of_several_paths_through_a_loop_has_the_code_before_it() -> None:
     first, second = code_before(parsed, [region, short])
     assert first is not None
     assert first == second
+
+
+ENTRIES = """
+import sys
+from incc.frontends.asm.parse import parse
+from incc.frontends.asm.preceding import code_before
+from incc.frontends.asm.regions import innermost_loops
+from incc.frontends.x86.kernels import decode_regions
+
+text = sys.stdin.read()
+assembly = parse(text)
+regions, _ = innermost_loops(assembly)
+for kernel in decode_regions(text, regions, "random.s", before=code_before(assembly, regions)):
+    print(kernel.name, kernel.entry, kernel.alone, kernel.held)
+"""
+
+
+def random_function(number: int, numbers: random.Random) -> str:
+    """Many blocks that jump anywhere and seldom write a register, and LOOP."""
+    blocks = numbers.randint(8, 20)
+    lines = [f".type f{number}, @function", f"f{number}:"]
+    for block in range(blocks):
+        lines.append(f".L{number}_{block}:")
+        if numbers.random() < 0.2:
+            one, other = numbers.sample(REGISTERS, 2)
+            written = numbers.choice([f"addq $8, %{one}", f"movq %{one}, %{other}", f"leaq 8(%{one},%{other}), %{one}"])
+            lines.append(written)
+        lines += ["cmpq %rcx, %r8", f"jl .L{number}_{numbers.randrange(blocks)}"]
+    return "\n".join([*lines, LOOP.replace("inner", f"inner{number}"), "ret", f".size f{number}, .-f{number}\n"])
+
+
+def test_entries_do_not_depend_on_the_order_of_sets() -> None:
+    """Python orders the strings of a set by the process's hash seed."""
+    numbers = random.Random(0)
+    text = ".text\n" + "".join(random_function(number, numbers) for number in range(400))
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", ENTRIES],
+            input=text,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "0123"
+    }
+    assert len(outputs) == 1
+    assert outputs.pop().count("Affine") > 400
