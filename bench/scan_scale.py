@@ -510,7 +510,7 @@ def main() -> None:
         if "kernels" in wanted:
             kernels(options.kernels, options.engines.split(","), folder)
         if "tasks" in wanted:
-            # A file of many parts, over which the cost of opening and closing a dataset spreads, or the smallest one.
+            # A file of many parts spreads the cost of opening and closing a dataset; otherwise the smallest file.
             some = [file for file in files if os.path.getsize(file) < 20 << 20]
             tasks(some[0] if some else files[-1], options.tasks, folder)
 

@@ -82,9 +82,11 @@ def change(
         _compare(result, basis, a, b, same_core, same_code, parts_a, parts_b)
     elif same_core:
         # There is no number of cycles, but differences that do not depend on the work can be reported.
-        sights = (ComparedKernel(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0) for entry in (a, b))
+        compared = (
+            ComparedKernel(kernel=entry.kernel, instructions=entry.instructions(), scale=1.0) for entry in (a, b)
+        )
         kinds = ("calls", "vectorised", "vector-width")
-        result.causes = [cause for cause in other_core(*sights) if cause.kind in kinds]
+        result.causes = [cause for cause in other_core(*compared) if cause.kind in kinds]
     result.text = _text(result, basis, a, b, same_core)
     return result
 
@@ -140,11 +142,11 @@ def _compare(
 
 def _in_code(a: SideKernel, b: SideKernel, basis: _Basis, same_core: bool) -> list[c.Cause]:
     """Return the causes that follow from the code of two kernels."""
-    sights = [
+    compared = [
         ComparedKernel(kernel=entry.kernel, instructions=entry.instructions(), scale=scale)
         for entry, scale in ((a, basis.scale_a), (b, basis.scale_b))
     ]
-    return for_transfers(explain(*sights) if same_core else other_core(*sights), a, b)
+    return for_transfers(explain(*compared) if same_core else other_core(*compared), a, b)
 
 
 def _model(entry: SideKernel) -> tuple[str, str]:

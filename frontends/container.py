@@ -30,7 +30,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     debug_address: int = 0
     """The address that debug information has for the first byte."""
     cuts: tuple[int, ...] = ()
-    """Offsets in long stretches without symbols at which other functions begin."""
+    """Offsets in code without symbols at which functions begin, or seem to, or at which long code is divided."""
     chosen: frozenset[int] | None = None
     """The offsets of the functions to analyse, among those of `functions` and `cuts`; None for all code."""
 

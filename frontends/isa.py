@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -99,8 +99,6 @@ class ObjectSigns(msgspec.Struct, frozen=True, kw_only=True):
     """ELF files say with symbols named `$x` and `$d` where code and data begin inside of a section."""
     unread: dict[str, str] = {}
     """lief's names for related machines that cannot be read, with messages."""
-    filler: bytes = b""
-    """The byte that linkers fill the space between functions with; empty if code often has it too."""
 
 
 class TextForm(msgspec.Struct, frozen=True, kw_only=True):
@@ -645,6 +643,17 @@ class Isa:
             DecodeError: if there is no decoder.
         """
         raise NotImplementedError
+
+    def function_starts(self, code: bytes | memoryview, start: int, end: int, address: int) -> Iterable[int]:
+        """Return the offsets at which padding shows that functions begin, between two offsets of a section's code.
+
+        `address` is that of the section.
+        """
+        return ()
+
+    def dividing_place(self, code: bytes | memoryview, start: int, end: int, address: int) -> int:
+        """Return the best offset from `start` to `end` to divide a section's code at, `start` if there is no better."""
+        return start
 
     def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
         """Return the innermost loops of the machine code of an object file, and the cycles that are left out.

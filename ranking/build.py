@@ -117,15 +117,15 @@ def rank(
     if profiles:
         from incc.ranking.weigh import weigh
 
-        weighed = weigh(build.ranked, profiles)
-    numbers = loops_of(build.ranked)
+        weighed = weigh(build.kernels, profiles)
+    numbers = loops_of(build.kernels)
     ranking, rows = _ranked(inputs, build, weighed, numbers, settings)
     waiting = [ranked for _, codes in rows[:shown] if (ranked := _first(codes[0][1]).ranked).kernel.incomplete]
     if not waiting:
         return ranking
     found = complete(waiting)
-    kernels = [found.get((s.origin, s.unit.model.name, s.kernel.kernel_id), s) for s in build.ranked]
-    return _ranked(inputs, replace(build, ranked=kernels), weighed, numbers, settings)[0]
+    kernels = [found.get((s.origin, s.unit.model.name, s.kernel.kernel_id), s) for s in build.kernels]
+    return _ranked(inputs, replace(build, kernels=kernels), weighed, numbers, settings)[0]
 
 
 def _ranked(
@@ -141,7 +141,7 @@ def _ranked(
             run=weighed.runs[n] if weighed else None,
             loop=loop,
         )
-        for n, (ranked, loop) in enumerate(zip(build.ranked, numbers, strict=True))
+        for n, (ranked, loop) in enumerate(zip(build.kernels, numbers, strict=True))
     ]
     whole = weighed.hotness.total if weighed else 0.0
     codes = _rows(members, weighed is not None, whole)

@@ -41,7 +41,7 @@ class ReadSettings(msgspec.Struct, frozen=True):
 class ReadReports(msgspec.Struct, frozen=True, kw_only=True):
     """The reports that were read."""
 
-    ranked: list[RankedKernel]
+    kernels: list[RankedKernel]
     reports: int
     units: int
     left_out: int
@@ -122,7 +122,7 @@ class _Reader:
         self.unread: list[r.Unread] = []
         self.notes: dict[str, None] = {}
         self.folders: dict[str, list[str]] = {}
-        self.ranked: dict[Any, list[RankedKernel]] = {}
+        self.kernels: dict[Any, list[RankedKernel]] = {}
 
     def read(self, name: str) -> None:
         """Read a file or a folder. Raises InputError if it is missing, or neither."""
@@ -194,7 +194,7 @@ class _Reader:
                 gone = [key for key, (_, report) in self.units.items() if report.split("\0")[0] == path]
                 for key in gone:
                     del self.units[key]
-                    self.ranked.pop(key, None)
+                    self.kernels.pop(key, None)
 
     def _failed(self, error: OSError) -> None:
         self.unread.append(r.Unread(report=printable(str(error.filename)), why=reason(error)))
@@ -253,19 +253,19 @@ class _Reader:
                 self.replaced += 1
                 del self.units[key]  # the later one takes the place where it was written
         self.units[key] = replace(unit, kernels=[], code=""), report
-        self.ranked[key] = self._kernels(unit, report)
+        self.kernels[key] = self._kernels(unit, report)
 
     def _take_part(self, folder: str, unit: t.UnitReport) -> None:
         """Take some kernels of a unit of a dataset."""
         report = f"{folder}\0"
         key = folder, unit.source, unit.assembly_file, unit.model.name
         self.units.setdefault(key, (replace(unit, kernels=[]), report))
-        self.ranked.setdefault(key, []).extend(self._kernels(unit, report))
+        self.kernels.setdefault(key, []).extend(self._kernels(unit, report))
 
     def _alike(self, key: Any, kernels: list[t.KernelReport]) -> bool:
         """Return True if a unit has a kernel with the name of one of these."""
         ids = {kernel.kernel_id for kernel in kernels}
-        return any(ranked.kernel.kernel_id in ids for ranked in self.ranked[key])
+        return any(ranked.kernel.kernel_id in ids for ranked in self.kernels[key])
 
     def _kernels(self, unit: t.UnitReport, report: str) -> list[RankedKernel]:
         file, _, line = report.partition("\0")
@@ -285,7 +285,7 @@ class _Reader:
                 self.notes[f"{note[:1].upper()}{note[1:]}."] = None
         kept = {report for _, report in self.units.values()}
         return ReadReports(
-            ranked=[ranked for key in self.units for ranked in self.ranked[key]],
+            kernels=[ranked for key in self.units for ranked in self.kernels[key]],
             reports=len(kept),
             units=len(units),
             left_out=sum(len(unit.left_out) for unit in units),

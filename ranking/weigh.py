@@ -241,9 +241,8 @@ class _Weighing:
     def _sample(self, profile: Profile, sample: Sample, amount: float) -> None:
         of_function = self.by_symbol.get(sample.symbol, [])
         if sample.kernel:
-            ranked = self.kernels
-            of_loop = [n for n in of_function if ranked[n].kernel.kernel_id == sample.kernel]
-            self._divide([n for n in of_loop if ranked[n].unit.source == sample.source], amount, "code")
+            of_loop = [n for n in of_function if self.kernels[n].kernel.kernel_id == sample.kernel]
+            self._divide([n for n in of_loop if self.kernels[n].unit.source == sample.source], amount, "code")
             return
         if sample.line:
             if sample.file:

@@ -29,7 +29,7 @@ from incc.core.ranges import mispredictions
 from incc.core.ways import Ways
 from incc.report.runs import Part
 from incc.report.wording import lines_of, listed, places
-from incc.running.profile import LoopEntry, LoopProfile
+from incc.running.profile import LoopProfile, LoopSample
 from incc.support.text import counted
 
 _MOST_PLACES = 4
@@ -99,7 +99,7 @@ def explain(
     )
 
 
-def _placed(result: KernelResult, samples: Sequence[LoopEntry]) -> Iterator[Part]:
+def _placed(result: KernelResult, samples: Sequence[LoopSample]) -> Iterator[Part]:
     """Yield what the addresses of some samples explain; nothing without accesses to memory or addresses."""
     chosen = [s for s in samples if s.iterations > 0 and s.values][:_MOST_PLACES]
     if not result.bound.memory_size or not chosen:
@@ -280,7 +280,7 @@ def data_size(result: KernelResult, profile: LoopProfile, fronts: Iterable[Front
     return min(max(hulls), int(touched / len(spans)))
 
 
-def _address_of(result: KernelResult) -> Callable[[int, LoopEntry], int | None]:
+def _address_of(result: KernelResult) -> Callable[[int, LoopSample], int | None]:
     """Return a function that computes the first address of an instruction from a sample's registers."""
     # Registers that the loop computes anew have another value at the entry.
     computed = {
@@ -290,7 +290,7 @@ def _address_of(result: KernelResult) -> Callable[[int, LoopEntry], int | None]:
         if access.write and not (i.affine and dict(i.affine.terms).get(access.register.root) == 1)
     }
 
-    def address(number: int, sample: LoopEntry) -> int | None:
+    def address(number: int, sample: LoopSample) -> int | None:
         instruction = result.kernel.instructions[number]
         access = next((m for m in instruction.memory if m.load or m.store), None)
         if access is None:

@@ -98,7 +98,7 @@ class ProbedEdge(msgspec.Struct, frozen=True):
     edge: ControlEdge
     enters: bool
     place: int
-    """The number of the place (see `x86.Description`) that has the value which tells the iterations."""
+    """The number of the place (see `x86.RuntimeDescription`) that has the value which tells the iterations."""
 
 
 class LoopPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ class ProfileError(AnalysisError):
     """A file is not a profile of a program with probes. The message names the file and says why."""
 
 
-class LoopEntry(msgspec.Struct, frozen=True, kw_only=True):
+class LoopSample(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a loop as it was."""
 
     iterations: int
@@ -87,7 +87,7 @@ class LoopProfile(msgspec.Struct, frozen=True, kw_only=True):
     """The number of times that sides of branches ran, by the line of the assembly that counts them."""
     trips: tuple[Trips, ...]
     """By the number of iterations, ascending."""
-    examples: tuple[LoopEntry, ...]
+    examples: tuple[LoopSample, ...]
     """Some of the samples, each of which had the same chance to be among them."""
 
 
@@ -247,7 +247,7 @@ def _profile(path: str, loop: LoopDescription, module: str, sums: _Sums, fault_t
         sides={s.line: moved * scale / s.step for s, moved in zip(loop.sides, sums.moved, strict=False) if s.step},
         trips=tuple(_trips(sums.buckets, scale, of_iterations, shared)),
         examples=tuple(
-            LoopEntry(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)), process=path)
+            LoopSample(iterations=e[1], ticks=e[2], values=dict(zip(loop.registers, e[3:], strict=False)), process=path)
             for e in sums.examples
         ),
     )

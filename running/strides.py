@@ -12,10 +12,10 @@ from incc.core.analysis import KernelResult, analyze_kernel
 from incc.core.dataflow import moving_addresses
 from incc.core.elements import Elements
 from incc.report.parts.accesses import access_notes, access_patterns
-from incc.running.profile import LoopEntry
+from incc.running.profile import LoopSample
 
 
-def with_strides(result: KernelResult, samples: Sequence[LoopEntry]) -> tuple[KernelResult, str]:
+def with_strides(result: KernelResult, samples: Sequence[LoopSample]) -> tuple[KernelResult, str]:
     """Return the analysis of a loop with the most frequent steps of its accesses, and a sentence if others occurred.
 
     Steps that the code alone tells stay as they are, and so do those in registers that no sample noted.

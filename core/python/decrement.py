@@ -63,14 +63,14 @@ def decrements(result: KernelResult) -> tuple[Decrement, ...]:
     vector registers, and with old values in others, which may be addresses.
     """
     settings = result.settings.for_cycles_alone()
-    known: dict[tuple[tuple[int, tuple[Instruction, ...]], ...], Fraction] = {}
+    of_code: dict[tuple[tuple[int, tuple[Instruction, ...]], ...], Fraction] = {}
 
     def cycles(work: LessWork) -> Fraction:
         code = tuple(work.replaced.items())
-        if code not in known:
+        if code not in of_code:
             kernel = with_replaced(result.kernel, work.replaced)
-            known[code] = analyze_kernel(kernel, result.model, settings, result.cache).cycles
-        return known[code]
+            of_code[code] = analyze_kernel(kernel, result.model, settings, result.cache).cycles
+        return of_code[code]
 
     variants = zip(*(less_work(result.kernel, result.bound, moves) for moves in _MOVES), strict=True)
     best = [min(variant, key=cycles) for variant in variants]

@@ -1,8 +1,8 @@
 """Limits of time and memory for the analysis of a unit, so that no input can block the report of a build.
 
 A unit that exceeds them is skipped, with a line in the log. Timers count the CPU time of this process, so that the
-load of the machine does not matter: one raises TookTooLong, and a later one ends the process in case it hangs in native
-code. `limit_memory` is for processes that do nothing but analyse.
+load of the machine does not matter: one raises UnitTookTooLong, and a later one ends the process in case it hangs in
+native code. `limit_memory` is for processes that do nothing but analyse.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEMORY = 8 << 30
 """Default limit of the address space in bytes; 50 MB of assembly take less than a quarter of it."""
 
 _MORE = 30
-"""Seconds between TookTooLong and the end of the process."""
+"""Seconds between UnitTookTooLong and the end of the process."""
 
 ENDED_BY = signal.SIGPROF
 """The signal that ends a process that hangs."""
@@ -51,7 +51,7 @@ def max_memory(environment: Mapping[str, str]) -> int:
 
 @contextlib.contextmanager
 def limited_time(environment: Mapping[str, str]) -> Iterator[None]:
-    """Raise TookTooLong inside the context if it takes too long.
+    """Raise UnitTookTooLong inside the context if it takes too long.
 
     Timers and signal handlers belong to the process; outside of the main thread there is no limit.
     """

@@ -360,7 +360,7 @@ def _ranking(options: argparse.Namespace, request: RankingRequest, ran: RunRepor
         build = replace(build, stale=[])
     models = ReportedModels()
     if options.roofline or options.html or options.format == "html":
-        request = replace(request, ceilings=_ceilings(build.ranked, models, options.ghz))
+        request = replace(request, ceilings=_ceilings(build.kernels, models, options.ghz))
     ranking = rank(options.inputs, build, profiles, request, _shown(options), completer.kernels)
     for problem in (*completer.problems, *models.problems):
         _say(f"warning: {problem}")

@@ -41,7 +41,7 @@ _FITTING = 1.5
 _FIRST_RUN = 60.0
 
 
-class _Found(msgspec.Struct, frozen=True):
+class _ProgramLoop(msgspec.Struct, frozen=True):
     """A loop in a program or library."""
 
     module: str
@@ -127,7 +127,7 @@ def measure_decrements(
     )
 
 
-def _variant(one: _Found, part: Decrement, runs: Measured, unchanged: Measured | None) -> LessWorkRun:
+def _variant(one: _ProgramLoop, part: Decrement, runs: Measured, unchanged: Measured | None) -> LessWorkRun:
     """Return a variant's report; `unchanged` are the runs of the program if cycles are measured."""
     lines = {i: each.source.line for i, each in enumerate(one.report.instructions) if each.source}
     return LessWorkRun(
@@ -220,7 +220,7 @@ def _named(loop: str) -> NamedKernels:
     return NamedKernels(loop, 0)
 
 
-def _candidates(program: Program, chosen: NamedKernels, mcpu: str, model_path: Sequence[str]) -> list[_Found]:
+def _candidates(program: Program, chosen: NamedKernels, mcpu: str, model_path: Sequence[str]) -> list[_ProgramLoop]:
     """Return the loops with the name, of the program or of the first library that has one.
 
     Raises AnalysisError if there is none, and the program or a library cannot be read.
@@ -237,7 +237,7 @@ def _candidates(program: Program, chosen: NamedKernels, mcpu: str, model_path: S
     return []
 
 
-def _loops_of(module: str, chosen: NamedKernels, mcpu: str, model_path: Sequence[str]) -> Iterator[_Found]:
+def _loops_of(module: str, chosen: NamedKernels, mcpu: str, model_path: Sequence[str]) -> Iterator[_ProgramLoop]:
     from incc.driver.pipeline import analyze_object, report_of
     from incc.driver.settings import Settings, with_values
 
@@ -255,7 +255,7 @@ def _loops_of(module: str, chosen: NamedKernels, mcpu: str, model_path: Sequence
     (report,) = report_of([result]).units
     for each, kernel in zip(result.results, report.kernels, strict=True):
         if chosen.fits(kernel):
-            yield _Found(module, each, kernel, result.model.name)
+            yield _ProgramLoop(module, each, kernel, result.model.name)
 
 
 def _libraries(program: Program) -> list[str]:
@@ -273,7 +273,7 @@ def _libraries(program: Program) -> list[str]:
     return [os.path.realpath(path) for path in paths if os.path.isfile(path)]
 
 
-def _only(loop: str, found: Sequence[_Found]) -> _Found:
+def _only(loop: str, found: Sequence[_ProgramLoop]) -> _ProgramLoop:
     if len(found) == 1:
         return found[0]
     names = ", ".join(
@@ -287,7 +287,9 @@ def _only(loop: str, found: Sequence[_Found]) -> _Found:
 # --- probes -----------------------------------------------------------------------------------------------------------
 
 
-def _with_probes(program: Program, found: Sequence[_Found], notes: list[str]) -> tuple[LoopKey, _Found] | None:
+def _with_probes(
+    program: Program, found: Sequence[_ProgramLoop], notes: list[str]
+) -> tuple[LoopKey, _ProgramLoop] | None:
     """Return the one of the loops that took longest in a run with probes, and its key; None without probes."""
     from incc.running.run_report import longest, merged
 

@@ -580,7 +580,7 @@ class CallFollower:
         wanted = {header: self._wanted(header, trips) for header in self._shape.loops}
         solved = self._solved(trips, wanted)
         if other != _SMALL:
-            solved = dict.fromkeys(self._values.keys() - self._pointers, other) | solved
+            solved = {name: other for name in self._values if name not in self._pointers} | solved
         iterations = {header: ceil(Fraction(count, self._elements[header] or 1)) for header, count in wanted.items()}
         return solved, self._walk(solved, iterations, stop, min(_MOST_ENTRIES, prod(wanted.values())))
 
@@ -637,7 +637,7 @@ class CallFollower:
             counts = [name for name in of_loop if name not in self._pointers]
             others = [name for name in of_loop if name in self._pointers]
             self._inputs[header] = counts + (others if len(others) > 1 else [])
-        self._values = dict.fromkeys({*registers, *ends} - self._pointers, _SMALL)
+        self._values = {name: _SMALL for name in (*registers, *sorted(ends, key=str)) if name not in self._pointers}
         self._values |= {name: value for name, value in registers.items() if name in self._pointers}
         self._values |= {place: value for place, value in evaluator.fresh.items() if place in self._pointers}
         self._pointers &= self._values.keys()

@@ -84,7 +84,7 @@ def entry_of(instructions: Sequence[Instruction], follower: Follower | None, sta
             products[unknown] = follower.products[unknown]
             unknowns += [name for name in products[unknown] if name not in unknowns]
     held = {root: _only_unknown(value) for root, value in entering.items()}
-    held |= {root: _only_unknown(follower.entering(root)) for root in follower.wanted}
+    held |= {root: _only_unknown(follower.entering(root)) for root in sorted(follower.wanted)}
     return Entry(
         values=tuple(related),
         alone=tuple([value for value in values if value not in related]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 
 from incc.frontends.container import Container, Section, debug_address
 from incc.frontends.elf import ALLOCATED, EXECUTABLE, MAGIC, OBJECT, ElfError, read_elf
-from incc.frontends.isa import isa
+from incc.frontends.isa import Isa, isa
 from incc.frontends.objects.read import ObjectError, mapped, read
 from incc.frontends.objects.spans import Addresses
 
@@ -27,9 +26,6 @@ LARGE = 1 << 20
 
 _LONGEST = 4 * PART
 """Bytes without the start of a function up to which code is not cut."""
-
-_ALIGNMENT = 16
-"""The bytes to which compilers align functions."""
 
 
 def code_parts(source: str | bytes) -> list[Addresses]:
@@ -119,14 +115,14 @@ def with_cuts(container: Container) -> Container:
     """Return a container with the functions that have no symbols, from the tables for unwinding.
 
     Without them, such a function is taken for the end of the one before it: where others jump into it, its loops seem
-    to have several entries. Long stretches without functions are divided where linkers put filler between functions,
-    and where there is none, anywhere.
+    to have several entries. Stretches without functions that are longer than `_LONGEST` are divided where padding shows
+    that functions begin, and without padding about every `PART` bytes.
     """
     table = next((section for section in container.sections if section.name == ".eh_frame_hdr"), None)
     frames = [] if table is None else _frames(table)
-    filler = isa(container.isa).machine.filler
+    of_isa = isa(container.isa)
     sections = [
-        replace(section, cuts=_cuts(section, [section.address + at for at in section.cuts] or frames, filler))
+        replace(section, cuts=_cuts(section, [section.address + at for at in section.cuts] or frames, of_isa))
         if section.executable
         else section
         for section in container.sections
@@ -134,32 +130,27 @@ def with_cuts(container: Container) -> Container:
     return replace(container, sections=tuple(sections))
 
 
-def _cuts(section: Section, frames: list[int], filler: bytes) -> tuple[int, ...]:
+def _cuts(section: Section, frames: list[int], of_isa: Isa) -> tuple[int, ...]:
     """Return the offsets of functions without symbols, and those at which stretches without functions are cut."""
-    first, last = section.address, section.address + len(section.data)
+    code, address, size = section.data, section.address, len(section.data)
     symbols = {0, *(at for at, _ in section.functions)}
-    cuts = {at - first for at in frames[bisect_right(frames, first) : bisect_left(frames, last)]} - symbols
-    for start, end in _long_stretches(symbols | cuts, len(section.data)):
-        cuts.update(_behind_filler(section, start, end, filler))
-    for start, end in _long_stretches(symbols | cuts, len(section.data)):
-        cuts.update(range(start + PART, end, PART))
+    unwound = frames[bisect_right(frames, address) : bisect_left(frames, address + size)]
+    cuts = {at - address for at in unwound} - symbols
+    for start, end in _long_stretches(symbols | cuts, size):
+        cuts.update(of_isa.function_starts(code, start, end, address))
+    for start, end in _long_stretches(symbols | cuts, size):
+        at = start
+        while at + PART < end:
+            at = of_isa.dividing_place(code, at + PART, min(at + 2 * PART, end), address)
+            cuts.add(at)
     return tuple(sorted(cuts))
 
 
 def _long_stretches(starts: set[int], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of the stretches between functions that are too long for one."""
+    """Yield the begin and end of each stretch between functions that is too long for one."""
     for start, end in pairwise([*sorted(starts), size]):
         if end - start > _LONGEST:
             yield start, end
-
-
-def _behind_filler(section: Section, start: int, end: int, filler: bytes) -> Iterator[int]:
-    """Yield the aligned offsets between two others that follow a filler byte."""
-    if filler:
-        last_of_gap = re.compile(re.escape(filler) + b"(?!" + re.escape(filler) + b")")
-        for gap in last_of_gap.finditer(section.data, start, end - 1):
-            if (section.address + gap.end()) % _ALIGNMENT == 0:
-                yield gap.end()
 
 
 _HEADER = Struct("<BBBBiI")

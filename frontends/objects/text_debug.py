@@ -140,7 +140,7 @@ class TextDebug:
         if name in self._assembly.labels:
             return self.address(self._assembly.labels[name])
         if name not in self._labels:
-            for section in _NAMED - self._assembled.keys():
+            for section in sorted(_NAMED - self._assembled.keys()):
                 self._assemble(section)
         return self._labels.get(name, 0)
 

@@ -29,7 +29,9 @@ class TextVariables:
         held = [
             [v.place for v in variables.get(start, ()) if v.place and v.place.displacement is None] for start in starts
         ]
-        return [tuple({_root(self._isa, place) for place in places if not place.earlier} - {""}) for places in held]
+        return [
+            tuple(sorted({_root(self._isa, place) for place in places if not place.earlier} - {""})) for places in held
+        ]
 
     def named(self, kernels: Sequence[KernelCode]) -> list[KernelCode]:
         """Return kernels with the names of unknown values."""

@@ -321,7 +321,7 @@ class AddressRoles:
         if single:
             first, sizes = follower.origins(single[:1])
             self.chases |= 8 in sizes
-            for name in first:
+            for name in sorted(first):
                 self.pointers[name] = None
                 if address.access.store:
                     self.stored.add(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -41,6 +41,7 @@ from incc.frontends.kernel import (
     RegisterAccess,
 )
 from incc.frontends.x86.classify import PREFIXES
+from incc.frontends.x86.function_starts import after_int3, after_return
 
 if TYPE_CHECKING:
     from incc.frontends.container import Container, ContainerCode, Span
@@ -145,7 +146,6 @@ class _X86(Isa):
         unread=dict.fromkeys(
             ("I386", "X86"), "code for x86 of 32 bits, of which incc-mca reads assembly alone (-mtriple=i686)"
         ),
-        filler=b"\xcc",  # int3: LLVM's and Microsoft's linkers
     )
     branch_words = frozenset(BRANCHES) | PREFIXES
     stack_registers = frozenset(("rsp", "rbp"))
@@ -436,6 +436,12 @@ class _X86(Isa):
         from incc.frontends.x86.kernels import decode_bytes
 
         return decode_bytes(code, name, is_loop, text)
+
+    def function_starts(self, code: bytes | memoryview, start: int, end: int, address: int) -> Iterable[int]:
+        return after_int3(code, start, end, address)
+
+    def dividing_place(self, code: bytes | memoryview, start: int, end: int, address: int) -> int:
+        return after_return(code, start, end, address)
 
     def container_kernels(self, container: Container, paces: bool) -> ContainerCode:
         from incc.frontends.machine_code import container_kernels

@@ -181,7 +181,7 @@ class _SumSearch:
 
     def _add_origins(self) -> None:
         """Compute the sums that moves pass on to computed ones, too."""
-        waiting = list(self.computed)
+        waiting = sorted(self.computed)
         while waiting:
             last = waiting.pop()
             n = self.origin[last]

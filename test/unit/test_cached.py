@@ -1,4 +1,4 @@
-"""What the core found of a kernel holds for all that it cannot tell apart from it, and for no others."""
+"""Results of the core are shared by kernels that it cannot tell apart, and by no others."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def test_kernels_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPat
 
     for name in ("simulate", "bounds_and_simulation", "cold_run", "analyze"):
         monkeypatch.setattr(core, name, counting(getattr(core, name)))
-    model, known = load("skylake"), CachedCore()
-    first = analyze_kernel(kernel(LOOP.format(1, 2, 3)), model, EVERYTHING, known)
+    model, cache = load("skylake"), CachedCore()
+    first = analyze_kernel(kernel(LOOP.format(1, 2, 3)), model, EVERYTHING, cache)
     assert runs
     runs.clear()
-    second = analyze_kernel(kernel(LOOP.format(5, 6, 100)), model, EVERYTHING, known)
+    second = analyze_kernel(kernel(LOOP.format(5, 6, 100)), model, EVERYTHING, cache)
     assert figures(second) == figures(first)
     assert not runs
     # A register that is used twice makes another kernel, and so does a constant that makes one longer.
     for text in (LOOP.format(1, 1, 3), LOOP.format(1, 2, 1000)):
-        analyze_kernel(kernel(text), model, EVERYTHING, known)
+        analyze_kernel(kernel(text), model, EVERYTHING, cache)
         assert runs
         runs.clear()
 
@@ -63,11 +63,11 @@ def test_kernels_that_are_alike_are_simulated_once(monkeypatch: pytest.MonkeyPat
 )
 @examples(10)
 def test_results_are_those_of_kernels_alone(texts: list[str], cores: list[str]) -> None:
-    known = CachedCore()
+    cache = CachedCore()
     settings = replace(EVERYTHING, alignment=-1)
     for text in [*texts, *reversed(texts)]:
         for cpu in cores:
-            together = analyze_kernel(kernel(text), load(cpu), settings, known)
+            together = analyze_kernel(kernel(text), load(cpu), settings, cache)
             assert figures(together) == figures(analyze_kernel(kernel(text), load(cpu), settings))
 
 
@@ -89,24 +89,24 @@ def test_whatever_the_core_sees_tells_kernels_apart(cpu: str) -> None:
             assert contents(other) != contents(bound), name
 
 
-def test_what_is_no_kernel_is_told_as_ever() -> None:
-    known = CachedCore()
+def test_invalid_kernels_raise_the_errors_of_the_core() -> None:
+    cache = CachedCore()
     with pytest.raises(ValueError, match="not set"):
-        known.bounds(BoundKernel())
+        cache.bounds(BoundKernel())
     bound, _ = bind(kernel("nop"), load("skylake"))
     bound.uop_ports = [object()]  # type: ignore[list-item]
     with pytest.raises(ValueError, match="uop_ports"):
-        known.analyze(bound)
+        cache.analyze(bound)
     bound, _ = bind(kernel("nop"), load("skylake"))
     with pytest.raises(ValueError, match="iterations"):
-        known.cold_run(bound, 0)
+        cache.cold_run(bound, 0)
 
 
 def test_no_more_is_kept_than_a_number_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached, "MOST", 3)
-    known = CachedCore()
+    cache = CachedCore()
     for width in range(1, 9):
         bound, _ = bind(kernel("nop"), load("skylake"))
         bound.issue_width = width
-        known.bounds(bound)
-        assert len(known._results) <= 3
+        cache.bounds(bound)
+        assert len(cache._results) <= 3

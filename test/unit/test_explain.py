@@ -10,7 +10,7 @@ from incc.core.analysis import KernelResult, analyze_kernel
 from incc.models.loading import load
 from incc.running.explain import explain
 from incc.running.plan import LoopDescription
-from incc.running.profile import LoopEntry, LoopProfile
+from incc.running.profile import LoopProfile, LoopSample
 from struct_fixtures import filled
 
 COPY = "1: movq (%rsi,%rax), %rcx; movq %rcx, (%rdi,%rax); addq $8, %rax; cmpq %rdx, %rax; jne 1b"
@@ -23,7 +23,7 @@ def copied(core: str) -> KernelResult:
 def profile(*stored: int) -> LoopProfile:
     """A loop of 1,000 iterations per entry, that stores to these addresses and loads from 0x10000."""
     samples = [
-        LoopEntry(iterations=1000, ticks=2000, values={"rsi": 0x10000, "rdi": rdi, "rax": 0, "rdx": 8000})
+        LoopSample(iterations=1000, ticks=2000, values={"rsi": 0x10000, "rdi": rdi, "rax": 0, "rdx": 8000})
         for rdi in stored
     ]
     return filled(

@@ -1,4 +1,4 @@
-"""Imports that import-linter's contracts (pyproject.toml) do not cover, and names that newcomers would mix up."""
+"""Imports that import-linter's contracts (pyproject.toml) do not cover, and public classes of the same name."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def package_files() -> list[Path]:
 
 def test_public_classes_have_names_of_their_own() -> None:
     classes = Counter(
-        name for path in package_files() for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(), re.MULTILINE)
+        name
+        for path in package_files()
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE)
     )
     assert [name for name, count in classes.items() if count > 1] == []
 

@@ -87,12 +87,13 @@ def test_a_library_without_symbols_has_the_same_loops(
 
 
 @pytest.mark.skipif(shutil.which("ld.lld-19") is None, reason="needs lld, which fills gaps with int3")
+@pytest.mark.parametrize("option", ["-ffunction-sections", "-fno-function-sections"])
 def test_a_library_without_symbols_and_unwinding_has_the_same_loops(
-    library: pathlib.Path, tmp_path: pathlib.Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+    option: str, library: pathlib.Path, tmp_path: pathlib.Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Functions are told apart by the filler between them, also beside others that are in a table for unwinding."""
+    """Padding separates functions, or else returns divide the code, also beside functions in a table for unwinding."""
     monkeypatch.setattr(parts, "_LONGEST", 1000)
-    compiled = ["gcc", "-O2", "-fPIC", "-ffunction-sections", "-fcf-protection=none", "-c"]
+    compiled = ["gcc", "-O2", "-fPIC", option, "-fcf-protection=none", "-c"]
     for options, name in ([], "unwound.o"), (["-fno-asynchronous-unwind-tables"], "bare.o"):
         text = (library.parent / "a.c").read_text()
         source = tmp_path / f"{name}.c"
@@ -104,6 +105,34 @@ def test_a_library_without_symbols_and_unwinding_has_the_same_loops(
     of_parts = [kernel for part in parts.code_parts(str(stripped)) for kernel in kernels(stripped, part)]
     assert [instructions for _, instructions, _, _ in of_parts] == [k.instructions for k in whole.kernels]
     assert of_parts == kernels(stripped)
+
+
+RETURN, CALL, JUMP = "c3", "e800000000", "e900000000"
+
+
+@pytest.mark.parametrize(
+    ("before", "starts"),
+    [
+        *((f"{end} cc", True) for end in (RETURN, CALL, JUMP, "eb00", "0f0b", "ffe0", "ffd0", "ff2500000000")),
+        *((f"90 {padding}", True) for padding in ("cccc", "cccccc")),
+        ("660feecc", False),  # pmaxsw %xmm4, %xmm1
+        ("7201cc", False),  # jb, which jumps over int3
+        ("488b05000000cc", False),  # a load's displacement
+        ("f30f1efa 90 90 90", False),
+        ("c3", False),
+    ],
+)
+def test_int3_between_functions_is_told_from_its_byte_in_instructions(before: str, starts: bool) -> None:
+    code = bytes.fromhex(before).rjust(32, b"\x90") + b"\x55" * 16
+    assert list(isa("x86").function_starts(code, 0, len(code), 0x1000)) == [32] * starts
+    assert list(isa("x86").function_starts(memoryview(code), 0, len(code), 0x1008)) == []
+
+
+def test_long_code_is_divided_after_a_return() -> None:
+    code = bytes.fromhex("b8c3c3c3c3 0f1f4000 5b c3 0f1f440000") * 4
+    assert isa("x86").dividing_place(code, 1, len(code), 0) == 16
+    assert isa("x86").dividing_place(code, 17, len(code), 0) == 32
+    assert isa("x86").dividing_place(b"\x90" * 64, 5, 64, 0) == 5
 
 
 def test_parts_of_a_library_have_the_kernels_of_the_whole(library: pathlib.Path, small_parts: None) -> None:

@@ -99,10 +99,10 @@ def names(found: Any) -> list[str]:
     return [row["name"] for row in found["rows"]]
 
 
-def weights(kernels: list[Any], *told: Profile) -> list[float]:
+def weights(kernels: list[Any], *profiles: Profile) -> list[float]:
     """The weights of kernels of one unit."""
     build = read_build([write("w.json", unit(*kernels))], ReadSettings(code=True))
-    return weigh(build.ranked, told).amounts
+    return weigh(build.kernels, profiles).amounts
 
 
 # --- merging and order ------------------------------------------------------------------------------------------------
@@ -396,9 +396,9 @@ def test_each_core_has_all_that_is_counted() -> None:
     model = replace(make_unit([]).model, name="znver4")
     write("w.json", unit(kernel()), unit(kernel(cycles=2.0), model=model))
     build = read_build(["w.json"], ReadSettings(code=True))
-    assert weigh(build.ranked, [lines((3, 100))]).amounts == [400, 200]
+    assert weigh(build.kernels, [lines((3, 100))]).amounts == [400, 200]
     found = weigh(
-        build.ranked,
+        build.kernels,
         [Profile(path="hot", kind="perf-script", unit=SAMPLES, samples=(Sample(symbol="f", amount=100.0),))],
     )
     assert found.amounts == [100, 100]
@@ -466,7 +466,7 @@ def test_samples_at_addresses_are_those_of_the_loop_there() -> None:
     found = samples(at("f", 0x1C, 3), at("f", 0x20, 5), at("f", 0x30, 7), at("f.cold", 8, 2), at("f.cold", 0, 1),
                     elsewhere=2.0)  # fmt: skip
     build = read_build([write("w.json", unit(*loops))], ReadSettings(code=True))
-    result = weigh(build.ranked, [found])
+    result = weigh(build.kernels, [found])
     assert result.amounts == [3, 7, 0, 2]
     assert result.ways == [{"address": None}, {"address": None}, {}, {"address": None}]
     assert (result.hotness.matched, result.hotness.notes) == (0.6, [])
@@ -476,11 +476,11 @@ def test_samples_of_functions_of_one_name_go_where_instructions_are() -> None:
     one, other = unit(placed("f", 0x10, file="a.c"), source="a.c"), unit(placed("f", 0x12, file="b.c"), source="b.c")
     build = read_build([write("w.json", one, other)], ReadSettings(code=True))
     # The offset 0x1e is within an instruction of the first function, and begins one of the second.
-    assert weigh(build.ranked, [samples(at("f", 0x1E, 2), at("f", 0x10, 5))]).amounts == [0, 2]
+    assert weigh(build.kernels, [samples(at("f", 0x1E, 2), at("f", 0x10, 5))]).amounts == [0, 2]
     both = samples(at("f", 0x1E, 2), at("f", 0x14, 6, start=0x2000))
-    assert weigh(build.ranked, [both]).amounts == [6, 2]
+    assert weigh(build.kernels, [both]).amounts == [6, 2]
     # Nothing tells them apart: each has half.
-    result = weigh(build.ranked, [samples(at("f", 0x40, 8))])
+    result = weigh(build.kernels, [samples(at("f", 0x40, 8))])
     assert (result.amounts, len(result.hotness.notes)) == ([0, 0], 2)
     assert "2 functions are called f" in " ".join(result.hotness.notes)
 
@@ -488,14 +488,14 @@ def test_samples_of_functions_of_one_name_go_where_instructions_are() -> None:
 def test_samples_of_equal_code_are_divided() -> None:
     units = [unit(placed("f", 0x10), output=f"{name}.o") for name in "ab"]
     build = read_build([write("w.json", *units)], ReadSettings(code=True))
-    result = weigh(build.ranked, [samples(at("f", 0x10, 8))])
+    result = weigh(build.kernels, [samples(at("f", 0x10, 8))])
     assert (result.amounts, result.hotness.notes) == ([4, 4], [])
 
 
 def test_samples_that_cannot_be_located_are_nobodys() -> None:
     """The report of a text whose function has no symbol has no places of instructions."""
     result = weigh(
-        read_build([write("w.json", unit(kernel("f")))], ReadSettings(code=True)).ranked, [samples(at("f", 4, 8))]
+        read_build([write("w.json", unit(kernel("f")))], ReadSettings(code=True)).kernels, [samples(at("f", 4, 8))]
     )
     assert result.amounts == [0]
     assert "100% of the samples are in functions whose reports lack the places" in " ".join(result.hotness.notes)
@@ -537,7 +537,7 @@ def test_each_instruction_of_a_program_is_given_to_its_loop(options: list[str]) 
     for name in bodies:
         compiled = Unit(assembly=Path(f"{name}.s").read_text(), assembly_file=f"{name}.s", source=f"{name}.c")
         reports += analyze_units([compiled], Settings(scope=Scope(regions="loops"))).units
-    ranked = read_build([write("w.json", *reports)], ReadSettings(code=True)).ranked
+    ranked = read_build([write("w.json", *reports)], ReadSettings(code=True)).kernels
     shown = subprocess.run(
         ["objdump", "-d", "--no-show-raw-insn", "program"], check=True, capture_output=True, text=True
     )
@@ -561,8 +561,8 @@ def test_each_instruction_of_a_program_is_given_to_its_loop(options: list[str]) 
 def test_samples_at_the_code_that_a_disassembly_shows() -> None:
     rows = [("push", 1.0, 0), ("vaddsd", 5.0, 0), ("inc", 6.0, 0), ("nopl", 9.0, 0), ("cmp", 7.0, 0), ("jne", 8.0, 0)]
     rows += [("ret", 2.0, 0)]
-    told = Profile(path="hot", kind="perf-annotate", unit=SAMPLES, listings=(FunctionListing("f", tuple(rows)),))
-    assert weights([kernel("f"), kernel("g", 9)], told) == [26, 0]
+    profile = Profile(path="hot", kind="perf-annotate", unit=SAMPLES, listings=(FunctionListing("f", tuple(rows)),))
+    assert weights([kernel("f"), kernel("g", 9)], profile) == [26, 0]
     # Of another build of it lines tell.
     others = Profile(
         path="hot",
@@ -574,14 +574,14 @@ def test_samples_at_the_code_that_a_disassembly_shows() -> None:
 
 
 def test_counts_of_functions() -> None:
-    told = Profile(
+    profile = Profile(
         path="hot",
         kind="llvm-profdata",
         unit=EXECUTIONS,
         functions=(HotFunction("f", 100.0, True), HotFunction("h", 50.0, True)),
     )
     build = read_build([write("w.json", unit(kernel("f"), kernel("g", 9)))], ReadSettings(code=True))
-    found = weigh(build.ranked, [told])
+    found = weigh(build.kernels, [profile])
     assert (found.amounts, found.hotness.matched) == ([400, 0], round(100 / 150, 6))
 
 
@@ -595,11 +595,11 @@ def test_counts_of_functions() -> None:
 )  # fmt: skip
 def test_samples_are_given_out_once(found: list[tuple[str, int, str, int, float]]) -> None:
     kernels = [kernel("f", 3, (3, 4)), kernel("f", 3, role=role("remainder"), content_hash="0" * 16), kernel("g", 9)]
-    told = samples(
+    profile = samples(
         *(Sample(symbol=s, amount=n, offset=offset, file=file, line=line) for s, offset, file, line, n in found)
     )
     total = sum(n for *_, n in found)
-    assert sum(weights(kernels, told)) <= total * (1 + 1e-9) + 1e-9
+    assert sum(weights(kernels, profile)) <= total * (1 + 1e-9) + 1e-9
 
 
 def test_weights_order_rows_and_are_told(capsys: pytest.CaptureFixture[str]) -> None:

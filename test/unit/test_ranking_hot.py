@@ -22,7 +22,7 @@ from properties import examples
 DATA = Path(__file__).parent / "data" / "hot"
 
 
-def told_of(name: str, kind: str = "") -> Profile:
+def profile_of(name: str, kind: str = "") -> Profile:
     return read_hot(str(DATA / name), kind)
 
 
@@ -45,13 +45,13 @@ def told_of(name: str, kind: str = "") -> Profile:
     ],
 )
 def test_a_file_is_known_by_what_is_in_it(name: str, kind: str) -> None:
-    found = told_of(name)
+    found = profile_of(name)
     assert found.kind == kind
-    assert found == told_of(name, kind)
+    assert found == profile_of(name, kind)
 
 
 def test_gcov_text() -> None:
-    found = told_of("a.c.gcov")
+    found = profile_of("a.c.gcov")
     lines = {line.line: line.executions for line in found.lines}
     assert {line.file for line in found.lines} == {"../a.c"}
     assert (lines[5], lines[6], lines[7]) == (81940000, 81920000, 20000)
@@ -81,7 +81,7 @@ int sum<int>(int const*, int):
 
 
 def test_gcov_json_has_whole_paths_and_functions() -> None:
-    found = told_of("a.gcov.json.gz")
+    found = profile_of("a.gcov.json.gz")
     lines = {(line.line, line.symbol): line for line in found.lines}
     assert lines[11, "scale"] == Line(file="/src/g/../a.c", line=11, executions=819200.0, symbol="scale")
     assert lines[6, ""].executions == 81920000
@@ -89,12 +89,12 @@ def test_gcov_json_has_whole_paths_and_functions() -> None:
 
 def test_llvm_cov_export_has_each_instance() -> None:
     """What `llvm-cov show` prints of the same."""
-    exported = {(line.symbol, line.line): line.executions for line in told_of("llvm-cov.json").lines}
+    exported = {(line.symbol, line.line): line.executions for line in profile_of("llvm-cov.json").lines}
     double, integer, scale = "_Z3sumIdET_PKS0_i", "_Z3sumIiET_PKS0_i", "_Z5scalePddi"
     assert [exported[double, n] for n in range(1, 7)] == [100, 100, 81920100, 81920000, 100, 100]
     assert [exported[integer, n] for n in range(1, 7)] == [7, 7, 707, 700, 7, 7]
     assert [exported[scale, n] for n in range(9, 13)] == [200, 819400, 819200, 200]
-    of_file = [line for line in told_of("llvm-cov-show.txt").lines if line.file == "/src/c.cpp"]
+    of_file = [line for line in profile_of("llvm-cov-show.txt").lines if line.file == "/src/c.cpp"]
     # It names the function of instances alone.
     shown = {(line.symbol or scale, line.line): line.executions for line in of_file}
     assert {key: n for key, n in exported.items() if n < 1000} == {key: n for key, n in shown.items() if n < 1000}
@@ -107,7 +107,7 @@ def test_llvm_cov_segments_where_functions_were_left_out(tmp_path: Path) -> None
 
     document = json.loads((DATA / "llvm-cov.json").read_text())
     with_functions = Counter[int]()
-    for line in told_of("llvm-cov.json").lines:
+    for line in profile_of("llvm-cov.json").lines:
         with_functions[line.line] += int(line.executions)
     for export in document["data"]:
         del export["functions"]
@@ -117,7 +117,7 @@ def test_llvm_cov_segments_where_functions_were_left_out(tmp_path: Path) -> None
 
 
 def test_llvm_profdata_has_the_largest_count_of_a_function() -> None:
-    found = told_of("llvm-profdata.txt")
+    found = profile_of("llvm-profdata.txt")
     assert [(f.name, f.amount) for f in found.functions] == [
         ("_Z3sumIdET_PKS0_i", 81920000),
         ("_Z3sumIiET_PKS0_i", 700),
@@ -127,7 +127,7 @@ def test_llvm_profdata_has_the_largest_count_of_a_function() -> None:
 
 
 def test_perf_script_has_places_in_functions() -> None:
-    found = told_of("perf-script.txt")
+    found = profile_of("perf-script.txt")
     assert Counter((s.symbol, s.offset, s.amount) for s in found.samples).most_common(1)[0][0][0] == "main"
     assert {s.amount for s in found.samples} == {250000.0}
     assert len(found.samples) == 13
@@ -136,14 +136,14 @@ def test_perf_script_has_places_in_functions() -> None:
 
 def test_perf_script_has_lines() -> None:
     for name, offset in (("perf-script-ip.txt", True), ("perf-script-lines.txt", False)):
-        samples = told_of(name).samples
+        samples = profile_of(name).samples
         assert {(s.symbol, s.file) for s in samples if s.line in (5, 6)} == {("main", "a.c")}
         assert all((s.offset >= 0) == offset for s in samples)
         assert sum(s.line == 6 for s in samples) > 3
 
 
 def test_perf_script_takes_the_first_of_a_chain() -> None:
-    samples = told_of("perf-script-chains.txt").samples
+    samples = profile_of("perf-script-chains.txt").samples
     blocks = [block for block in (DATA / "perf-script-chains.txt").read_text().split("\n\n") if block.strip()]
     assert len(samples) == len(blocks)
     assert samples[-1].symbol == "clear_page_erms"
@@ -162,12 +162,12 @@ def test_perf_script_of_a_function_with_blanks(tmp_path: Path) -> None:
 
 
 def test_perf_report_has_parts_of_all() -> None:
-    found = told_of("perf-report.txt")
+    found = profile_of("perf-report.txt")
     assert found.functions[0].name == "main"
     assert sum(f.amount for f in found.functions) + found.elsewhere == pytest.approx(100)
-    children = told_of("perf-report-children.txt")  # the function's own, not that of all it calls
+    children = profile_of("perf-report-children.txt")  # the function's own, not that of all it calls
     assert {f.name: f.amount for f in children.functions}["main"] == 96.30
-    lines = told_of("perf-report-lines.txt")
+    lines = profile_of("perf-report-lines.txt")
     assert [(s.symbol, s.file, s.line, s.amount) for s in lines.samples[:2]] == [
         ("main", "a.c", 6, 54.58),
         ("main", "a.c", 5, 42.25),
@@ -175,7 +175,7 @@ def test_perf_report_has_parts_of_all() -> None:
 
 
 def test_perf_annotate_has_samples_at_instructions() -> None:
-    (listing,) = told_of("perf-annotate.txt").listings
+    (listing,) = profile_of("perf-annotate.txt").listings
     assert listing.symbol == "main"
     assert sum(n for _, n, _ in listing.rows) == pytest.approx(276, rel=0.01)
     hottest = max(listing.rows, key=lambda row: row[1])
@@ -234,16 +234,16 @@ def test_a_folder_stands_for_the_files_of_gcov_in_it(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes((DATA / "a.c.gcov").read_bytes())
     (tmp_path / "a.c").touch()
     found = read_hot(str(tmp_path))
-    assert (found.kind, len(found.lines)) == ("gcov", 2 * len(told_of("a.c.gcov").lines))
+    assert (found.kind, len(found.lines)) == ("gcov", 2 * len(profile_of("a.c.gcov").lines))
     # What tells more of the same is not added to it.
     (tmp_path / "a.gcov.json.gz").write_bytes((DATA / "a.gcov.json.gz").read_bytes())
     found = read_hot(str(tmp_path))
-    assert (found.kind, found.lines) == ("gcov-json", told_of("a.gcov.json.gz").lines)
+    assert (found.kind, found.lines) == ("gcov-json", profile_of("a.gcov.json.gz").lines)
 
 
 def test_show_of_one_file_alone_names_none() -> None:
     with pytest.raises(HotError, match="llvm-cov export"):
-        told_of("llvm-cov-show-one.txt")
+        profile_of("llvm-cov-show-one.txt")
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
@@ -312,8 +312,8 @@ def test_a_loop_of_a_run_does_not_count_the_loops_that_it_calls() -> None:
         command=("./a",), status=0, processes=1, unfinished=0, seconds=1.0, clock_ghz=1.0, unsampled_cost=0.0,
         sampled_cost=0.0, loops=loops, without_probes=(), notes=(),
     )  # fmt: skip
-    told = profile_of_run("run.json", report)
-    found = {sample.symbol: sample.amount for sample in told.samples}
+    profile = profile_of_run("run.json", report)
+    found = {sample.symbol: sample.amount for sample in profile.samples}
     # `twice` calls `work` for a part of its time only, which is unknown: its own instructions are predicted.
     assert found == {"main": 4000.0, "twice": 70.0, "work": 16000.0}
-    assert told.elsewhere == 1e9 - sum(found.values())
+    assert profile.elsewhere == 1e9 - sum(found.values())
