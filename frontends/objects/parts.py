@@ -27,6 +27,9 @@ LARGE = 1 << 20
 _LONGEST = 4 * PART
 """Bytes without the start of a function up to which code is not cut."""
 
+_LONG = 1 << 16
+"""Bytes without the start of a function up to which padding is not searched for: few functions are longer."""
+
 
 def code_parts(source: str | bytes) -> list[Addresses]:
     """Return ranges of `Section.debug_address` that divide the code of a large object, none for other files.
@@ -115,8 +118,8 @@ def with_cuts(container: Container) -> Container:
     """Return a container with the functions that have no symbols, from the tables for unwinding.
 
     Without them, such a function is taken for the end of the one before it: where others jump into it, its loops seem
-    to have several entries. Stretches without functions that are longer than `_LONGEST` are divided where padding shows
-    that functions begin, and without padding about every `PART` bytes.
+    to have several entries. Stretches of more than `_LONG` bytes without functions are divided where padding shows that
+    functions begin, and those of more than `_LONGEST` bytes without padding about every `PART` bytes.
     """
     table = next((section for section in container.sections if section.name == ".eh_frame_hdr"), None)
     frames = [] if table is None else _frames(table)
@@ -136,9 +139,9 @@ def _cuts(section: Section, frames: list[int], of_isa: Isa) -> tuple[int, ...]:
     symbols = {0, *(at for at, _ in section.functions)}
     unwound = frames[bisect_right(frames, address) : bisect_left(frames, address + size)]
     cuts = {at - address for at in unwound} - symbols
-    for start, end in _long_stretches(symbols | cuts, size):
+    for start, end in _stretches(symbols | cuts, size, _LONG):
         cuts.update(of_isa.function_starts(code, start, end, address))
-    for start, end in _long_stretches(symbols | cuts, size):
+    for start, end in _stretches(symbols | cuts, size, _LONGEST):
         at = start
         while at + PART < end:
             at = of_isa.dividing_place(code, at + PART, min(at + 2 * PART, end), address)
@@ -146,10 +149,10 @@ def _cuts(section: Section, frames: list[int], of_isa: Isa) -> tuple[int, ...]:
     return tuple(sorted(cuts))
 
 
-def _long_stretches(starts: set[int], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each stretch between functions that is too long for one."""
+def _stretches(starts: set[int], size: int, longer: int) -> Iterator[tuple[int, int]]:
+    """Yield the begin and end of each stretch between functions that has more bytes than `longer`."""
     for start, end in pairwise([*sorted(starts), size]):
-        if end - start > _LONGEST:
+        if end - start > longer:
             yield start, end
 
 

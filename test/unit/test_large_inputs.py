@@ -93,6 +93,7 @@ def test_a_library_without_symbols_and_unwinding_has_the_same_loops(
 ) -> None:
     """Padding separates functions, or else returns divide the code, also beside functions in a table for unwinding."""
     monkeypatch.setattr(parts, "_LONGEST", 1000)
+    monkeypatch.setattr(parts, "_LONG", 1000)
     compiled = ["gcc", "-O2", "-fPIC", option, "-fcf-protection=none", "-c"]
     for options, name in ([], "unwound.o"), (["-fno-asynchronous-unwind-tables"], "bare.o"):
         text = (library.parent / "a.c").read_text()
