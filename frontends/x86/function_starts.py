@@ -17,8 +17,8 @@ _NO_OPERATIONS = re.compile(rb"(?:\x90|\xcc|\x66|\x2e|\x0f\x1f[\x00\x40\x44\x80\
 def after_int3(code: bytes | memoryview, start: int, end: int, address: int) -> Iterator[int]:
     """Yield the aligned offsets between `start` and `end` that follow padding of `int3`.
 
-    LLVM's and Microsoft's linkers fill the gaps between functions with it. Its byte is also part of other instructions,
-    so that a single one counts only behind an instruction that does not continue.
+    LLVM's linker fills the gaps between functions with it (`trapInstr` in lld's ELF/Arch/X86_64.cpp). Its byte also
+    occurs in other instructions, so that a single one counts only after an instruction that control does not pass.
 
     Args:
         code: a section's contents.
